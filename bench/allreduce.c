@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The host's own MPI_Allreduce of floats between the ranks of a node, with buffers that are used again and with fresh
 // ones: pages that the rank has just been given, the input written, the result not yet touched.
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Command lines of the programs in bench/: `--name value`, lists separated by commas, numbers with K or M (powers of
 // 1024).
 #ifndef URAKATA_BENCH_ARGUMENTS_H

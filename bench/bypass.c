@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocking point-to-point between ranks 0 and 1: nothing here is Urakata's business, so nothing may become slower by
 // it.
 //

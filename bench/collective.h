@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // The non-blocking collectives that nbc and start measure: one way to start each, and a check that its result is right.
 #ifndef URAKATA_BENCH_COLLECTIVE_H
 #define URAKATA_BENCH_COLLECTIVE_H

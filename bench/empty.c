@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program that does nothing but MPI_Init and MPI_Finalize: what starting and ending a job costs. Whoever runs it
 // takes the time of the whole job, launcher included.
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // How a program of bench/ ends a job that went wrong: with the reason on stderr, and exit code 2.
 #ifndef URAKATA_BENCH_ENDING_H
 #define URAKATA_BENCH_ENDING_H

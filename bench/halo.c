@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an exchange of the faces and edges of a grid of cells costs, by each of the ways that MPI has.
 //
 // The ranks split a box into cubes of cells^3 doubles, each in an array with one layer of its neighbours' cells around.

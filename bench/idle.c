@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What helpers cost when nothing is pending: context switches of the threads named urakata*, after a non-blocking
 // collective has been used and has finished.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who carries a collective on while ranks compute, and what that costs: the study of kernel-level asynchronous
 // collectives (Nomura, Ishikawa et al., 2010-2011), with engines of today.
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What the parts of bench/kernel share.
 #ifndef URAKATA_BENCH_KERNEL_H
 #define URAKATA_BENCH_KERNEL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Part `group`: collectives of ranks that compute without a call from start to end. See kernel.c.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Part `hop`: a message from rank 0 by rank 1 to rank 2, while rank 1 computes without a call. See kernel.c.
 #include "kernel.h"
 

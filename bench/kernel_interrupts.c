@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who takes the interrupts: see kernel.h.
 #define _GNU_SOURCE
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Part `lost`: the paper's measure. A broadcast from rank 0 by rank 1 and so on to the last rank, while all between repeat
 // a product of small matrices with a test after each. See kernel.c.
 #include <pthread.h>

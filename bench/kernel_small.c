@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Part `small`: reductions of a few numbers, one after the other, each waited for at once. See kernel.c.
 #include <stdint.h>
 #include <string.h>

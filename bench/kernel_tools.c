@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sockets and lost time: see kernel.h.
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_Iallreduce with computation behind it, where one rank begins some of them late; to be run with a report, which is to
 // tell lateness from communication. Rank 0 prints a JSON object:
 //   {"late_ms": 50, "every": 20, "first": 10, "operations": 400, "bytes": 262144, "known_late_ns": 1234567.8}

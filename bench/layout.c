@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages of derived datatypes between two ranks of a node: halo patterns of known programs, and a sweep over block,
 // stride and size. Run it with and without `urakata-exec --space`.
 //

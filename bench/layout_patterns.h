@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // The halo patterns that layout measures: what each program sends to a neighbour, as derived datatypes.
 #ifndef URAKATA_BENCH_LAYOUT_PATTERNS_H
 #define URAKATA_BENCH_LAYOUT_PATTERNS_H

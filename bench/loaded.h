@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Which library really answers the program's MPI calls: a benchmark must know what it measures. Needs _GNU_SOURCE.
 #ifndef URAKATA_BENCH_LOADED_H
 #define URAKATA_BENCH_LOADED_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The memory of a node: what a job has there after MPI_Init, and after an all-to-all of point-to-point messages.
 //
 // Each rank sends one message of each size to every other, all at once from one buffer, and then receives those of the

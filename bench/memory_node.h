@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What a node's memory holds for this job, as the kernel accounts for it.
 #ifndef URAKATA_BENCH_MEMORY_NODE_H
 #define URAKATA_BENCH_MEMORY_NODE_H

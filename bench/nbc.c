@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Time from start to completion of non-blocking collectives with nothing between start and wait.
 //
 // Of each repetition the slowest rank counts; the median over repetitions is printed, one JSON object a line, by rank

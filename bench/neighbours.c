@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What starting an exchange with neighbours costs that comes again and again, without what comes after the start.
 //
 // Two ranks, each the other's neighbour as many times as asked. For each way rank 0 prints a JSON object; every figure is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* How much of a non-blocking collective is hidden behind computation, and what that costs.
 
    An ordinary MPI + OpenMP program: any host's `mpicc -O3 -fopenmp overlap.c -o overlap` builds it, and it knows

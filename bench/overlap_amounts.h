@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How many turns, and how much work: the same on all ranks. */
 #ifndef URAKATA_BENCH_OVERLAP_AMOUNTS_H
 #define URAKATA_BENCH_OVERLAP_AMOUNTS_H

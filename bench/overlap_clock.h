@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Clocks of the overlap benchmark: time since the job's start on one clock for all ranks, and CPU time of the calling,
    computing and other threads. */
 #ifndef URAKATA_BENCH_OVERLAP_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The four loops of the overlap benchmark, and their samples. */
 #ifndef URAKATA_BENCH_OVERLAP_LOOPS_H
 #define URAKATA_BENCH_OVERLAP_LOOPS_H

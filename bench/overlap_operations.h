@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The operations of the overlap benchmark, collectives and messages: how each is started, which buffers it needs, and what must come out.
 
    "bytes" is what one rank contributes to one receiver, as in the OSU benchmarks: a rank's block for allgather,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the overlap benchmark writes: one JSON object a line, by rank 0. */
 #ifndef URAKATA_BENCH_OVERLAP_OUTPUT_H
 #define URAKATA_BENCH_OVERLAP_OUTPUT_H

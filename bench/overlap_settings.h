@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line of the overlap benchmark. */
 #ifndef URAKATA_BENCH_OVERLAP_SETTINGS_H
 #define URAKATA_BENCH_OVERLAP_SETTINGS_H

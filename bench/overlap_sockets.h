@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The floor of overlap over a network: the bytes of Iallgather by plain TCP, without MPI. Each rank has a thread that
    sends its block to one rank after the other, and one that receives theirs; both sleep in the kernel whenever they
    cannot go on. No library over TCP can take less of the computing core. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The computation of the overlap benchmark: a fixed amount, counted in elements, divided among the OpenMP threads.
 
    paper    x[i] = x[i] + a[i]*a[i] + y[i], once over arrays as long as the amount that the study prescribes

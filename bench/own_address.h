@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // This machine's address, for sockets of a benchmark's own. Needs _GNU_SOURCE.
 #ifndef URAKATA_BENCH_OWN_ADDRESS_H
 #define URAKATA_BENCH_OWN_ADDRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What the own process has: threads, TCP connections, and the segments with data that these have sent.
 #ifndef URAKATA_BENCH_PROCESS_COUNTS_H
 #define URAKATA_BENCH_PROCESS_COUNTS_H

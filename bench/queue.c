@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A work queue: rank 0 hands tasks to whoever asks, and takes results from any source. Nothing is computed, so what is
 // seen is what messages from any source cost where some senders are on rank 0's node and others are not.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What recording for a report costs a call: small ones between two ranks, to be run with a report and without.
 //
 // Rank 0 prints a JSON object for each:

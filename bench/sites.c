@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collectives of ranks at several sites: the time from the moment at which all begin to the last rank's end, and the
 // same remote bytes by plain sockets, as a floor.
 //

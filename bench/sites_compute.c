@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "sites_compute.h"
 
 #include "timing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // A rank that computes, without a call of MPI, while the others wait for a collective that it relays for them.
 #ifndef URAKATA_BENCH_SITES_COMPUTE_H
 #define URAKATA_BENCH_SITES_COMPUTE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Plain TCP between rank 0 and the ranks of other sites: so many connections, dealt out to them in turn, a thread each
 // at both ends.
 #ifndef URAKATA_BENCH_SITES_SOCKETS_H

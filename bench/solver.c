@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the neighbour exchange of a solver costs, by each of the ways that MPI has: sparse matrix times vector, and
 // conjugate gradients, on the 27-point problem of HPCG (solver.h), in parts by blocks of rows or by METIS.
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // The parts of bench/solver: what they hand to each other.
 //
 // The matrix is HPCG's: the rows are the points of an n x n x n grid, 26 on the diagonal, -1 for each of the up to 26

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Conjugate gradients, plain and pipelined.
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A part's rows of the matrix, and their product with a vector.
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns of all ways in turn, and whether what they bring is right.
 #define _GNU_SOURCE
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Partitions of the grid: by blocks of rows, and by METIS.
 #include <stdlib.h>
 #include <string.h>

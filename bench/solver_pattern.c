@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who needs what from whom. The matrix is symmetric, so each side finds both directions in its own rows.
 #include <stdlib.h>
 #include <string.h>

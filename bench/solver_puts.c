@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One-sided with synchronisation: MPI_Put straight into the neighbours' ghosts. There is one buffer, so nobody may put
 // before its owner has said that the last values are read, and the owner must learn that the new ones are there. Four
 // ways to say both: fences, MPI_Win_post and its sisters, a barrier after a flush, and counters at the neighbours.

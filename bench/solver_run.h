@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What bench/solver measures, and with what.
 #ifndef URAKATA_BENCH_SOLVER_RUN_H
 #define URAKATA_BENCH_SOLVER_RUN_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The floor over a network: the same bytes by plain TCP, a connection for each neighbour, without MPI and without a
 // thread. What the kernel takes at once is sent in start(); what is left then goes, and comes, in finish().
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of ways, and those that are messages or a collective of neighbours.
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages between two ranks of a node, plain MPI: half round trips, and how many messages and bytes a second pass one
 // way with several outstanding. The floor stands beside: a cache line that goes to and fro between two threads of rank
 // 0 on the same two cores, and memcpy. Each rank pins itself to a core of its own among those that the launcher gave

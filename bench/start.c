@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the call that starts a non-blocking collective costs, without what comes after it.
 //
 // For each operation and size rank 0 prints a JSON object; every figure is the worst over ranks:

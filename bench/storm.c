@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A storm of malloc and free: what an address space shared with others costs a program that allocates all the time.
 //
 // Each rank runs threads that hold some blocks each and, step after step, free one and allocate another of a size

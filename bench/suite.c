@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program of many small operations and many communicators, as test suites of MPI bindings are: the mix of mpi4py's
 // tests of collectives, messages and requests. Of 100 completions there 23 are of persistent collectives, and there
 // are 29 blocking barriers; a communicator, most of them duplicates, lives for about 400 completions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // The collectives of suite on one communicator, in the three forms, with a check of each result.
 #ifndef URAKATA_BENCH_SUITE_COLLECTIVES_H
 #define URAKATA_BENCH_SUITE_COLLECTIVES_H

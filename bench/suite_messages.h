@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // The messages of suite: a ring in all modes, blocking, non-blocking, persistent, probed and cancelled.
 #ifndef URAKATA_BENCH_SUITE_MESSAGES_H
 #define URAKATA_BENCH_SUITE_MESSAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What the parts of suite share: a communicator with its number of operations, random choices that are the same on all
 // ranks, integers that tell where they come from, and the ways to complete requests.
 #ifndef URAKATA_BENCH_SUITE_OPERATIONS_H

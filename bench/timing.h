@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Clock and samples for the programs in bench/. Everything is static: each program is one translation unit or
 // few, and none of them shares a library with Urakata.
 #ifndef URAKATA_BENCH_TIMING_H

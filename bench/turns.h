@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Jobs that run at the same time on the same cores and take turns of a few milliseconds, so that each measures its
 // points on the machine as the others find it: the cores of a virtual machine are near each other in one moment and far
 // in the next, and twice as fast where no neighbour uses what they share. What one turn took is compared with the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` puts where, besides the programs and preload libraries, which install themselves.
 include(CMakePackageConfigHelpers)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # urakata_layer(NAME DEPENDS LAYER...): the folder's sources as one static target. A layer sees only its own headers and
 # those of the layers that it depends on: each gets an include root that holds nothing but itself, so that an include
 # against the table of layers in docs/design/architecture.md does not compile.

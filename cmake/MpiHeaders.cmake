@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Where the mpi.h files of the preload libraries are. Each library is compiled against the header of its own MPI family;
 # nothing is linked, so headers are all that is needed. What a machine has installed may be of another family, or too old:
 # a folder serves only if its files declare what tells family and age. Looked for, in this order: the cache variable,

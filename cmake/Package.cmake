@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # `./dev deb`: the Debian package, of what `cmake --install` installs. Its command needs Python's packages of the distribution,
 # but for those that URAKATA_BROUGHT_PYTHON has: a folder that goes along.
 set(CPACK_GENERATOR DEB)

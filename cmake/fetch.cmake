@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # cmake -DFILE=F -DSHA256=S -DADDRESSES=A[,A...] -P fetch.cmake: F from the first of these addresses that has just this.
 string(REPLACE "," ";" addresses "${ADDRESSES}")
 foreach(address ${addresses})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the man pages from what the commands say of themselves, so that they cannot disagree.
 
 man_pages.py FOLDER VERSION [PROGRAM ...]: urakata(1) and one page for each of its commands from the command line's own

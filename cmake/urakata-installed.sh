@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The urakata command of an installation. URA_PYTHON names another Python; it needs typer, rich, jinja2 and matplotlib,
 # and tomli where it is older than 3.11.
 prefix=$(dirname "$(dirname "$(readlink -f "$0")")")

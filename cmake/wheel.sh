@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # A wheel for any Linux with glibc 2.28 or newer (RHEL 8, Debian 10, Ubuntu 20.04), whatever this machine has: compiled by
 # zig's clang, which links against the C library's older versions. What else the programs need is in them: libc++ (zig's),
 # and hwloc and liburing, built here. eBPF code of engine `kernel` is left out.

@@ -14,3 +14,4 @@ URA_OP(struct affine) {
   result->a = first.a * then.a;
   result->b = then.a * first.b + then.b;
 }
+// SPDX-License-Identifier: BSD-3-Clause

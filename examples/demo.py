@@ -136,3 +136,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+# SPDX-License-Identifier: BSD-3-Clause

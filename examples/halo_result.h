@@ -84,3 +84,4 @@ static void print_result(const char* what, double* times, double* exchanges, int
 }
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -206,3 +206,4 @@ int main(int argc, char** argv) {
   MPI_Finalize();
   return wrong;
 }
+// SPDX-License-Identifier: BSD-3-Clause

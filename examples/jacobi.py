@@ -140,3 +140,4 @@ def main() -> bool:
 
 if __name__ == "__main__":
     sys.exit(0 if main() else 1)
+# SPDX-License-Identifier: BSD-3-Clause

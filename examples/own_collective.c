@@ -56,3 +56,4 @@ int main(int argc, char** argv) {
   MPI_Finalize();
   return wrong != 0;
 }
+// SPDX-License-Identifier: BSD-3-Clause

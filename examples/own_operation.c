@@ -55,3 +55,4 @@ int main(int count, char** argument) {
   MPI_Type_free(&pair);
   return MPI_Finalize();
 }
+// SPDX-License-Identifier: BSD-3-Clause

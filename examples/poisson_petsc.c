@@ -88,3 +88,4 @@ int main(int argc, char** argv) {
   PetscCall(DMDestroy(&grid));
   return PetscFinalize();
 }
+// SPDX-License-Identifier: BSD-3-Clause

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which algorithms there are, for checking the option ALGORITHM before the program starts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // eBPF code for small reductions at a network interface (xdp/frame.h): attached, detached, looked at. Needs root.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bpf_messages.hpp"
 
 #include <bpf/libbpf.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the kernel's verifier, libbpf and libxdp say, for the reason of an error.
 #pragma once
 

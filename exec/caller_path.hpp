@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Restores PATH as it was in the user's shell when `urakata run` was called. Launchers put their own folder in front of
 // it, and Open MPI's daemons on other nodes have an unrelated PATH.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // urakata-exec's arguments. Every row of the option table is an argument by itself: HELPER_CPUS is --helper-cpus.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* libcompare-clock.so: what `urakata compare` preloads into the ranks of every side, the MPI library alone too.
  *
  * It reads the clock when MPI_Init returns and when MPI_Finalize begins, and writes the nanoseconds between them to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "config_file.hpp"
 
 #include <unistd.h>

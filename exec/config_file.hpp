@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the TOML file with options. Its keys are the options' names in lower case; `algorithm` may be a table by
 // operation.
 #pragma once

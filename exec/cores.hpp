@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The node's cores as hwloc sees them. No other file uses hwloc.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the TOML file that option COSTS names. It has a table for each group of costs (tune/costs.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads from a program or library what is needed to find its libraries, as the dynamic linker does.
 #pragma once
 

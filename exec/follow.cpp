@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // liburakata-follow.so: preloaded into programs that start a rank, such as shells, scripts, env, taskset and numactl.
 //
 // It interposes the functions that replace or start a process. If the new program uses MPI, urakata-exec is started in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // liburakata-late.so: for programs that load their MPI late, as Python does with mpi4py.
 //
 // It interposes dlopen. The program may be about to load an MPI library, or a library that needs one. Then three

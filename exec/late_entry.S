@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Entry points of liburakata-late.so.
 #include "base/entry_point.inc"
 

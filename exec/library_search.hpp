@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds a library as the dynamic linker does, by the rules of ld.so(8) for glibc, without hwcaps folders.
 #pragma once
 

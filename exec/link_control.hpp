@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The control socket of urakata-link: commands of emulator/control.hpp, one a message (SOCK_SEQPACKET), one answer
 // each.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations of programs' own (include/urakata_op.bpf.h) put together with the eBPF code of small reductions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PMPI tools in libraries that a program is linked to: they define MPI_X and call PMPI_X (Score-P, Darshan, mpiP).
 //
 // Without Urakata the linker finds a tool's MPI_X before the MPI library's. Urakata's preload library would come before

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds out which MPI library a program will load, from the libraries that it needs.
 #pragma once
 

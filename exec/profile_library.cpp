@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "profile_library.hpp"
 
 #include <unistd.h>

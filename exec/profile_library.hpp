@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The preload library that times all of a program's MPI calls, in front of Urakata's own.
 #pragma once
 

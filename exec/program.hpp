@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the program that the user named: its file, its interpreter, and whether a library can be preloaded into it.
 #pragma once
 

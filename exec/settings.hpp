@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Combines command line, environment and config files, and passes the options to the program in the environment.
 #pragma once
 

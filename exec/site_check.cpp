@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "site_check.hpp"
 
 #include <unistd.h>

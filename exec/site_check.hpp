@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares option SITES with the names of hosts, before a program starts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The variables that MPI libraries and the C library need in the environment of a task.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // urakata-exec: the program that a launcher starts in a rank's place. It determines the options, chooses the preload
 // library for the program's MPI, and executes the program.
 #include <unistd.h>

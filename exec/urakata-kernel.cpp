@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // urakata-kernel: small reductions by the kernel at a network interface, for administrators. `urakata kernel` calls it.
 #include <pwd.h>
 #include <unistd.h>

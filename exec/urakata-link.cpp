@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // urakata-link: a long link between two sites of `urakata hosts`, which starts it: one process for each pair of sites.
 //
 // Reads packets from one TUN device, up to 64 KiB at a time, and writes them to the other when the model of the link

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // urakata-probe LIBRARY...: finds out for `urakata check` what only a rank can know. The MPI library's launcher starts
 // it like any program. It loads the first of the MPI libraries that can be loaded, asks for the highest thread level,
 // and prints one line of JSON. That line has the library's version and thread level, this rank's CPUs, the CPUs of its

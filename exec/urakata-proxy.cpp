@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // urakata-proxy: what urakata-exec --space becomes once its program runs in the space (space/proxy_process.hpp says
 // what it does). Each rank has one, so it is as small as a process can be: no C library, system calls only, 12 KiB of
 // memory of its own. It has one thread. All signals that other processes may send are blocked when it starts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // urakata-schedule show|check|draw: schedules as text, proved, and drawn.
 #include <charconv>
 #include <cstdio>

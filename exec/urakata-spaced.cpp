@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // urakata-spaced: the space daemon, whose address space the ranks of a node share. Only urakata-exec --space starts it.
 #include <sys/socket.h>
 

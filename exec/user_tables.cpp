@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "user_tables.hpp"
 
 #include <bpf/bpf.h>

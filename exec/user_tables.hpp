@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tables of an interface's users and of its operations (xdp/places.hpp), in a bpffs of ours. They are made aside,
 // where jobs do not find them, and take the place of those before when the eBPF code that they belong to is attached.
 // Needs root.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Urakata's own calls, for programs that want more than to run unmodified.
  *
  * Include mpi.h first (or let this header do it). There is nothing to link: the functions come from the preload

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Addition and multiplication of IEEE 754 binary32 and binary64 in integers, rounding to nearest even, with subnormals,
  * bit for bit as processors do them; which NaN comes out may differ. For eBPF code, which has no floating-point
  * instructions. A number is its bits in the low end of a 64-bit word.

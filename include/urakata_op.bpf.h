@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A reduction operation of a program's own as eBPF code, for `urakata kernel attach INTERFACE --op NAME=FILE` and
  * ura_op_kernel() of urakata.h. A file has one operation:
  *

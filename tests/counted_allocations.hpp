@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts what a whole test program allocates: included by one of its files, whose operators stand in place of the
 // library's.
 #pragma once

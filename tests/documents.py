@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks the documents of the tree: `documents.py [FILE...]`, all Markdown files without a FILE. `./dev lint` runs it.
 
 | rule | limit | exempt |

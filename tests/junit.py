@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cases of a JUnit file, as CTest and pytest write it."""
 
 from __future__ import annotations

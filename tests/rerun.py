@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs each failed test of `./dev test` and `./dev ci` twice more, by itself. FOLDER/again.json tells how that went.
 
 rerun.py FOLDER: NUMBER.xml is the JUnit file of a step, NUMBER.again the command that runs one of its tests. Its words

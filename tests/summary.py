@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How the steps of `./dev test` and `./dev ci` went: a line for each step, with its failed tests below it; the time of
 all, beside the limit where there is one; what was skipped, by reason; the flaky tests; last "N passed, N failed, ...".
 

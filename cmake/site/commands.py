@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reference of commands: `urakata` as it describes itself, and the text of a program's --help."""
 
 from __future__ import annotations

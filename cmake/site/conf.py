@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sphinx's settings for ./dev docs. The folder of sources is laid out by sources.py."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reference of a C header: its comments as text, and each declaration with the comment that stands above it."""
 
 from __future__ import annotations

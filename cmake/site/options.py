@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reference of options and costs, from what `urakata-exec --info --json` says of its tables."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """reStructuredText from plain text, for the pages that are made from sources."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lays out what Sphinx reads: sources.py FOLDER. For ./dev docs.
 
 The Markdown files of the tree lie there as in the tree, with the files that they link to, so their links hold. The

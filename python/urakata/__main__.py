@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command urakata, and `python -m urakata`: says what is missing where the Python that runs it cannot."""
 
 import sys

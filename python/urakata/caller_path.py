@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The PATH of the shell that gave the command: by it a program is found, and it comes first inside the ranks.
 
 Launchers put their own folder before it, where a wheel or /usr/bin has a python of its own.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Builds the command line from the modules in urakata.commands: a new command is a new file there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CPU numbers as the kernel writes them: lists such as 0-3,8, and masks such as ff,00000001."""
 
 from __future__ import annotations

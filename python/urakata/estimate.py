@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A value and between what it lies: both by one estimator, so the value is never outside."""
 
 from __future__ import annotations

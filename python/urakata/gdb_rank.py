@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs inside gdb: of all ranks in the address space, shows only the one that gdb is attached to.
 
     gdb -p PID -x gdb_rank.py          (what `urakata debug PID` starts)

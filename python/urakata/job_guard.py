@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ends a job together with the command that started it, also where that is killed (SIGKILL) and can pass nothing on.
 
 A process of its own, the guard, reads a pipe whose other end the command holds. The launcher writes its pid into it

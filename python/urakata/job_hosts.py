@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The hosts of a job that is still to be started, where option SITES lists them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--json: what a command says, as JSON. Commands that look print it; those that measure can write it to a file."""
 
 from __future__ import annotations

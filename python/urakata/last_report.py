@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which report `urakata report` shows where no folder is named: the last one of `urakata run` in this directory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Host MPIs: finding one, knowing its family, and the command line that starts a job with it."""
 
 from __future__ import annotations

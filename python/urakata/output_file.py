@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A file that a command writes where its user says; - is the standard output."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where Urakata's programs, its preload libraries and the host MPIs of the source tree are.
 
 Three layouts are known: the source tree (`build/`), an installation by CMake (the package is in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the links between sites carry: found by a job that does nothing else, and kept in the user's file."""
 
 from __future__ import annotations

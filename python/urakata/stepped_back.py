@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What Urakata says where it does not do what was asked for, so that another thing would be measured."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables on a terminal of any width. Names and numbers are never broken or cut, since they are typed again."""
 
 from __future__ import annotations

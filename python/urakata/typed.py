@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How this command is typed again, in what it tells its user to type."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What was once found out about addresses of code, such as in whose library they are: asking the dynamic linker takes a
 // microsecond, and call sites are few.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one clock: nanoseconds that only grow, equal for all threads of a node, origin unspecified. About 25 ns a call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A set of CPUs as the kernel numbers them (hardware threads), up to 4096.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/elf_file.hpp"
 
 #include <elf.h>

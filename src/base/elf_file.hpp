@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program or library as it lies in the file system: its bytes, its headers, its dynamic section.
 //
 // Every read is checked against the end of the file, since files may be cut or made up.

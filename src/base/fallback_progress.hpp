@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A fallback progress thread: moves what a rank has left behind while it is blocked in the host, or computes, for hosts
 // that cannot call us from within their own waiting. It polls every millisecond while something is left to move, or
 // sooner where somebody can tell that it pays, and sleeps otherwise.

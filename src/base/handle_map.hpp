@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From an MPI handle to an object of ours. Handles are pointers or integers, depending on the ABI.
 //
 // Thread-safety: all members by any thread. find() takes no lock when the thread asks for one of the handles that it

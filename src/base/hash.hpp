@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A number for a text: FNV-1a, 64 bits. The same in every process; not meant to withstand anybody.
 #pragma once
 

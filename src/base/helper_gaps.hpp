@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How long the program computes between start and wait, as a helper on its core has to know: in a short gap it could only
 // take the core from the program for what the program is about to do itself.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The word by which a helper and the program's threads tell each other how it rests, so that a start wakes it only where
 // that is needed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Threads of ours. What the program's threads have among themselves needs no lock against them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is worth knowing of the processor: which of several versions of a loop, compiled for different levels of the
 // instruction set, it runs best, and whose it is.
 #pragma once

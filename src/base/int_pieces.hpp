@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts of elements that a function with counts of int takes in several calls.
 #pragma once
 

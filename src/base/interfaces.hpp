@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The addresses by which other nodes may reach this one over its network interfaces. Thread-safety: any thread.
 #pragma once
 

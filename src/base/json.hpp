@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes JSON: the little that report and programs need, without a library, since it goes into the preloaded library.
 //
 //     JsonWriter w;  w.object().key("rank").number(3).key("name").string("a\"b").end();  w.text() ==

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What links between sites carry, as it was measured before: option LINK_RATES.
 //
 // Kept in a file that urakata-exec reads (exec/link_file.hpp) and a job may add to: of several entries for the same sites the

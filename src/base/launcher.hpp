@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the launcher says of this process before MPI_Init: its rank and how many ranks share the node.
 //
 // Read from the environment (Open MPI, PRRTE, MPICH's Hydra, Intel MPI, Slurm); -1 where the launcher does not say.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages to the user: one line each on standard error, "urakata: [rank 3] ...".
 //
 // A line leaves in one write(2), so lines of several ranks do not mix. Nothing here allocates or throws; safe from any

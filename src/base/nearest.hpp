@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The name nearest to a misspelt one, for "did you mean" in warnings and errors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The record of the network between the nodes of a job: what all ranks have found together in MPI_Init (job/wiring.hpp),
 // the same on each. Which messages go by transport `wire` follows from it (tune/transport_choice.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of the option table by number, and the words of their choices; for the files about options only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options: one table, the source of the URAKATA_* variables, of urakata-exec's arguments, of the config file's keys
 // and of `urakata info`.
 //

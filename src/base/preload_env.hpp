@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The preloaded libraries serve the rank alone: what the rank starts must not inherit them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which file a program's name means, and who runs it, as exec and the shells have it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that is set aside for when the process has no more: what is under way can then end, and other ranks be told.
 //
 // It is a few blocks of addresses that nobody touches as long as there is memory, so it takes none. Where an allocation

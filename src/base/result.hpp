@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Result<T>: a value, or an Error that tells its story (what was being done, to what, why it failed, what to do).
 //
 // Errors are values inside the core; the shim turns them into an MPI error on the user's communicator.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/site_list.hpp"
 
 #include <fnmatch.h>

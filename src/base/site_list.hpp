@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Option SITES: which hosts are at which site, as it is written.
 //
 //     left: node1 node2 node3     # a comment

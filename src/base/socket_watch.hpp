@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sleeping until something arrives from the network.
 //
 // The host MPI can only be polled; but where it talks over TCP, its sockets are in this process, and the kernel tells

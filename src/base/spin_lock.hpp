@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A lock for a few instructions, taken by threads that rarely meet. Meets std::lock_guard's needs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When a call that a program makes between computations should look for news: not again before so much time has gone by
 // that looking in vain takes no more than a given part of it, however often the program calls.
 //

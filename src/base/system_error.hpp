@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Errors of system calls. Thread-safety: any thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What threads cost where there is only one: a locked instruction takes ten times as long as a plain one, and a start
 // and a wait had a dozen.
 #pragma once

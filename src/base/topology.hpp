@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The node's cores, and the ranks that share them.
 //
 // hwloc lives in urakata-exec alone, which hands its findings on as text (kCoresVariable), so that the preloaded

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a thread waits: spin, yield, then sleep until it is woken (docs/design/decisions/0022-spin-yield-sleep.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Values as people write them in options: words, switches, numbers, sizes, lists of CPUs. What is no such value is
 // std::nullopt.
 //

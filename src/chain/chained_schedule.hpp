@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A chained schedule: one rank's schedule as the kernel can run it, in chains of requests of which each begins when the
 // one before it has ended well (io_uring's links).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "chain/channel_set.hpp"
 
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A channel set: what a communicator's operations need that the kernel runs, and nothing else uses: a connection to each
 // other rank, and a ring.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compiles a schedule to chains. Pure: nothing is sent here.
 //
 // Order of a stream. All messages of a rank to a peer share one connection and have no headers, so sender and receiver

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The listener of a process for channel sets' connections.
 //
 // All ranks of a communicator connect in the call that makes it: each to those before it, and it accepts those after it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "chain/ring.hpp"
 
 #ifdef URAKATA_URING

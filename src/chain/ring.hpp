@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An io_uring: requests in, results out. Without any TASKRUN flag, so that linked requests go on in the kernel, in the
 // time of the thread that submitted them, while it computes and makes no call.
 //

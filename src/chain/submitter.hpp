@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who submits to the rings of a process: the thread that called MPI_Init, itself, and for all others a thread of ours,
 // made when it is first needed.
 //

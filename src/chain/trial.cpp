@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether the kernel does what engine kernel needs, found out by trying: versions and settings say too little.
 #include <sys/eventfd.h>
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The builders behind the table of collectives.cpp, one namespace per operation. Each makes one rank's schedule.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Allgather: everybody's block to everybody's receive buffer, in rank order. Every receive goes to its final place, and
 // all of them are posted at the start (the ring: a bounded number ahead).
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Allgatherv: everybody's block, of any size, to everybody's receive buffer, each at its displacement.
 #include <algorithm>
 

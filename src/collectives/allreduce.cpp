@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Allreduce: everybody's input combined in rank order, in everybody's receive buffer.
 #include "collectives/algorithms.hpp"
 #include "collectives/fold.hpp"

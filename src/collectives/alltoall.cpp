@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Alltoall: block j of rank i's send buffer becomes block i of rank j's receive buffer.
 #include "collectives/exchange.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Alltoallv: blocks of any size, from and to any displacement. In place, both are the receive buffer's.
 #include "collectives/exchange.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Barrier: everybody knows, when finished, that everybody has started.
 #include "collectives/algorithms.hpp"
 #include "schedule/builder.hpp"

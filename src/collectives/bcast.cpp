@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Broadcast: the root's receive buffer to everybody's.
 #include "collectives/algorithms.hpp"
 #include "collectives/phases.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The collectives: (arguments) -> schedule. One file per operation; nothing is run here.
 //
 // Every function builds the schedule of one rank. All ranks of the group call it with equal arguments, but for those

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What alltoall and alltoallv share: every rank has a block for every other.
 #pragma once
 

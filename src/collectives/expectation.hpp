@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the schedules of a collective must do: the meaning of each operation, for the checker.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exscan: rank r gets the inputs of ranks 0 .. r - 1 combined in rank order; rank 0's receive buffer is left alone.
 #include "collectives/algorithms.hpp"
 #include "collectives/phases.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The usual way to run an algorithm for 2^k ranks on any number: the first ranks pair up, the odd one of a pair hands
 // its input to the even one and sits out until the result comes back (Rabenseifner, Träff 2004). Neighbours pair up, so
 // the order of the ranks is kept.

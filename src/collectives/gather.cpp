@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gather: everybody's block to the root's receive buffer, in rank order.
 #include "collectives/algorithms.hpp"
 #include "collectives/phases.hpp"

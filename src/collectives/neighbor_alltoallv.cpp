@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Neighbourhood collectives: a block from and to each neighbour of a communicator's topology. neighbor_allgather(v),
 // neighbor_alltoall(w) are this one with other blocks.
 #include <vector>

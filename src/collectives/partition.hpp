@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A buffer cut into consecutive blocks of whole elements, in payload bytes.
 #pragma once
 

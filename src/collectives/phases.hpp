@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Phases: what several algorithms are made of. Each adds its nodes to a plan and says which nodes its result waits for.
 //
 // Common rule: nodes given as `ready` must be finished before the piece that they go with is read, nodes given as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A plan: the builder as the collectives use it. It thinks in payload, cuts long pieces, and keeps the message rule.
 //
 //   - Offsets and sizes are payload bytes; the plan turns them into memory (elements may have holes between them).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reduce: everybody's input combined in rank order, in the root's receive buffer.
 #include <optional>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reduce_scatter: everybody's input combined in rank order; rank r gets block r of the result. The _block form is the
 // same with equal blocks.
 #include <algorithm>

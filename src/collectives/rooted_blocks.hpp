@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the blocks of gather and scatter lie, up and down a binomial tree over virtual ranks: ranks counted from the
 // root, which is virtual rank 0. A subtree's blocks travel together; where they pass the last rank they go in two
 // messages, so that the root has all of them in their final place.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scan: rank r gets the inputs of ranks 0 .. r combined in rank order.
 #include "collectives/algorithms.hpp"
 #include "collectives/phases.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scatter: block r of the root's send buffer to rank r's receive buffer.
 #include "collectives/algorithms.hpp"
 #include "collectives/phases.hpp"

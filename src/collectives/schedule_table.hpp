@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedules that have been built, for all who need equal ones: a program's communicators are mostly duplicates, and
 // one that is made after another was freed starts the same collectives.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Trees over virtual ranks, and what travels along them.
 #include <algorithm>
 

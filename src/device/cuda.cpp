@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CUDA through its driver interface, libcuda.so.1, on which cudart and the bindings of all languages rest.
 #include <array>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The drivers of accelerators whose memory a program may hand to MPI: one table row and one file for each driver.
 //
 // No vendor header is needed. Each file declares the few types that it passes to the driver, as the driver's binary

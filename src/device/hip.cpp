@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HIP: libamdhip64.so.
 #include <array>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Level Zero: libze_loader.so.
 //
 // We create one context for each driver of the loader. Such a context knows all memory of its driver, also memory that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Host memory of ours that a driver copies to and from. The pages hold nothing else and are pinned, that is registered
 // with the driver, if the driver accepts them. Pinning takes longer than most copies, so freed pages are cached.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The drivers that the process has loaded.
 //
 // Thread-safety: all functions by any thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A staging buffer: host memory that stands for a program's buffer, some bytes of which lie in device memory. Each
 // byte has the same distance from the first byte as in the program's buffer. Code for the program's buffer therefore
 // works on the staging buffer unchanged. Only bytes of the elements are copied; holes stay as the program or the

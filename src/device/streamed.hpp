@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The common code of CUDA and HIP: both copy on streams, in a context that is current in the calling thread.
 //
 // Thread-safety: by any thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Our own stream for each context or device of a driver, created on first use.
 //
 // Thread-safety: by any thread.

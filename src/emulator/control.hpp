@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The words by which a long link is set, cut and asked while it runs: one command, one answer.
 //
 //     stats                                 everything, as JSON

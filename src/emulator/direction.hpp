@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One direction of a long link as a model in virtual time: what is offered comes out after queue, rate, loss and delay.
 //
 //     offer -> the flow's queue and rate -> the link's queue and rate -> loss -> delay -> take

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How late deliveries are: by powers of two of microseconds, so that two readings can be subtracted.
 #pragma once
 

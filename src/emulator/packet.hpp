@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A packet as a TUN device with IFF_VNET_HDR hands it over: a virtio header, then IPv4. The kernel leaves TCP's cutting into
 // frames to the device, so one packet may stand for many *segments* of the link's MTU: 64 KiB cost one read instead of 45.
 //

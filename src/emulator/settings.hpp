@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What can be set of a long link, for each of its two directions, and for flows that go another way than the rest.
 #pragma once
 

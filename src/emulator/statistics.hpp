@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a direction has carried and how it is set, as JSON.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A progress domain: instances, the transport that carries their messages, and the one who runs them at the moment.
 //
 // The thread that holds the domain (a caller inside MPI, a helper) runs it; others leave their instances in its queue

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An engine: who runs a domain's instances besides callers that wait.
 //
 // The calls come from threads of the program, any number at once. None blocks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of engines, and the engines of a process that are made from it. A further engine is a row here,
 // a file beside it, its name among the choices of option ENGINE, and a row of what it needs where the choice is made,
 // best first (tune/engine_choice.hpp).

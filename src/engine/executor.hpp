@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who executes the whole of an instance's graph in the place of its domain: the kernel.
 #pragma once
 

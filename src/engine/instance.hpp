@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An instance: one running execution of a schedule. Buffers are bound to addresses, nodes count their iterations.
 //
 // Life: prepare (by the caller: bind, take a sequence number) -> submitted to a domain -> activate -> advance ... ->

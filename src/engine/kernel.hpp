@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Engine `kernel`: whole operations are handed to the Linux kernel, which carries them on by itself (chain/channel_set.hpp).
 //
 // It runs instances whose schedule was compiled and whose group has a channel set, and small collectives of a group that has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Engine `poll`: instances advance inside MPI calls only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The nodes of an instance that may be ready, each at most once: a ring with room for every node.
 //
 // A stack at one end, so that what has just become ready goes first; a node that must wait for another step goes to the

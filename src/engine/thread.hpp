@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Engine `thread`: a helper runs the domain while the program computes.
 //
 // The helper is in one of five states (base/helper_states.hpp):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A channel: one directed pair of ranks of a space. In each exchange one payload goes from the sender's elements to the
 // receiver's. This file has the memory that the two endpoints of a channel share, and the protocol on it. Payloads that
 // one rank sends to another for several neighbours of its list may share a channel (segments.hpp).

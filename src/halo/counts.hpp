@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counters of the exchanges of a neighbourhood channel, at one rank. They are exact and only grow.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The channels of a neighbourhood channel to and from ranks that share no memory with this rank. Payloads travel in
 // put frames (transport/puts.hpp). The protocol is that of channel.hpp with frames for flags: a connection delivers
 // the frames of a pair of ranks in order, so the last byte of a payload serves as its sequence flag.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The receivers' endpoints of channels between nodes.
 #include <algorithm>
 

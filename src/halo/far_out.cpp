@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The senders' endpoints of channels between nodes, and what all endpoints do after a failure.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The receiver's endpoint of a channel.
 #include <algorithm>
 #include <cstring>

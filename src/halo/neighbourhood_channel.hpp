@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A neighbourhood channel, in full a persistent neighbourhood channel: all channels of one rank of one neighbourhood,
 // for exchanges that come again and again. channel.hpp has the protocol of channels inside a space, far_channels.hpp
 // that of channels between nodes. A neighbourhood channel may have both kinds.

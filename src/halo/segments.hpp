@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The segments of a channel: one for each neighbour of the list whose payload the channel carries, one behind the
 // other. Several neighbours that are the same rank share flags, mailbox slots and bounce buffers this way. Payload
 // bytes are counted through all segments.

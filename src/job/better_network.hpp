@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Is there a network between the nodes that the MPI library drives better than the kernel's TCP?
 //
 // Libraries name their networks in ways of their own, and differently from version to version, so what they use is read

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The few collectives that ranks meet by in MPI_Init: the shim has the host MPI do them, tests have threads.
 //
 // Every member is called by one thread at a time, by all ranks in the same order.

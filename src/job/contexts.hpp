@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The numbers by which communicators are told apart: contexts in the tags of collectives (transport/group.hpp), and
 // the numbers of circles, whose messages stay in a space.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which ranks have another value than rank 0, and in what, as a line to the user says it.
 //
 // Thread-safety: a function of its arguments; by any thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The record of the job: what is known of every rank of MPI_COMM_WORLD, agreed once in MPI_Init, so that whatever is
 // decided from it is the same on all ranks.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the links between the job's sites carry, for the choice of lanes and connections: known from before
 // (known_rates.hpp), or measured in MPI_Init.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A pair of ranks by which a link is measured: one sends for as long as it should, the other receives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "job/rank_0_text.hpp"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A text that rank 0 has, for all ranks: what it has read may not be there on other nodes, or say something else.
 #pragma once
 

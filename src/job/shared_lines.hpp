@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What several ranks have to say is said once: who says it, and of how many nodes it is true.
 #pragma once
 

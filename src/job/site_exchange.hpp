@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ranks of a job settle at which sites they are, as option SITES says.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which nodes of a job are at which site (Sites in base/network.hpp): by the time of a round trip between them, or as
 // option SITES says.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What this rank says of itself for transport `wire`: limits, network interfaces.
 #include <net/if.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The wire of a job: in MPI_Init all ranks find out together who reaches whom by it (base/network.hpp), so that both
 // sides of a pair know, before its first message, whether they talk by it. That choice is the caller's.
 //

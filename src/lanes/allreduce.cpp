@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reductions between sites. The leader of a lane combines the lane's share inside its site, in the order of
 // ranks. Leaders then combine the results of the sites, in the order of sites.
 #include <cstdint>

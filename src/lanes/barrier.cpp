@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Barrier between sites. The first leader of each site waits for all ranks of its site, then notifies the
 // first leaders of the other sites. It releases the ranks of its site once all other leaders have notified
 // it. The barrier takes one delay of the link, wherever ranks are placed.

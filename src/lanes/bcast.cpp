@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Broadcast and allgather between sites: down trees that enter each site once.
 #include <cstdint>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The builders behind lanes.hpp, one file for each operation.
 #pragma once
 

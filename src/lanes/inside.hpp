@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an operation between sites has nodes move: the part of the model (lanes/model.hpp) that its schedules decide.
 //
 // What crosses counts as what goes to nodes near by: both leave a node by its own link, or come by it. What it sends

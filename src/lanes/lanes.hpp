@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedules for groups whose ranks are at several sites: what has to cross a long link crosses it once, over several
 // lanes at a time.
 //

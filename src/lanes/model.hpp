@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an operation between sites costs: over how many lanes it should go, and by how many connections each.
 //
 // The paper's model (Chiba, Endo, Matsuoka): with P lanes, P_max = max(n_0, n_1) nodes, delay L, b_L(P) the rate of one

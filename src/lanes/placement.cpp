@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lanes/placement.hpp"
 
 #include <algorithm>

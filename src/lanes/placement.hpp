@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the ranks of a group are, as schedules between sites need it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scatter and gather between sites: the way of each block, or of its share of a lane, from the root or to it.
 #include <array>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The blocks that cross between two sites, one after another, cut into shares for the lanes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What schedules between sites are made of: streams of segments along a chain of ranks, or down a tree of them.
 //
 // All ranks of a group call these in the same order with the same arguments but for the pieces, which are each rank's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The types for parts of arrays: MPI 4.1, sections 5.1.3 (subarray) and 5.1.4 (darray). Both are built dimension by
 // dimension, from the one whose elements are next to each other to the one that is farthest apart.
 #include <vector>

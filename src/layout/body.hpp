@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A body: the bytes of a type map in its order, relative to the first of them, in canonical form. Type maps and shapes
 // are made of bodies; only this layer sees them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A cursor: finds, for any position in the payload of `count` elements of a shape, the longest run of memory that can
 // be described in one word. Positions may be taken in any order; going forward is cheapest.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/instruction_set.hpp"
 #include "layout/kernel_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The inner loops themselves. Included by one source file per level of the instruction set, each with its own compiler
 // flags. Everything here is in an unnamed namespace, and nothing inline comes from elsewhere: a function compiled for a
 // newer processor must never be merged with one that an older processor runs.

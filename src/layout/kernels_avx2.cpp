@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "layout/kernel_table.hpp"
 
 #ifdef __AVX2__

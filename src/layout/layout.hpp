@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A layout: how the elements of a datatype lie in memory. The core asks it for sizes and lets it pack and unpack; what
 // a datatype is to the host stays behind this interface.
 //

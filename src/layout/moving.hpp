@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pack, unpack and copy: payload moved between elements and packed bytes, or between elements and elements of another
 // shape with no buffer in between.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A shape: the canonical form of a datatype, flat. What pack, unpack and copy work from.
 //
 // A shape is a graph of nodes without pointers. Each node repeats, over its dimensions, one of: a block of bytes; a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Type maps: what MPI's type constructors make, reduced to canonical form by each constructor. A value; the program's
 // arguments are taken as they are valid in MPI (the host has checked them).
 //

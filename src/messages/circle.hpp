@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A circle: a communicator with ranks that this rank's endpoint reaches, in its space or by a link, so that the
 // program's own messages between them go by endpoints. It is mixed if it has other ranks too: messages with those are
 // the host's, on the same communicator.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What this layer asks of the host MPI. The shim has it from the real host, tests from a model.
 //
 // Handles of the host's are numbers here; what they stand for only the implementation knows. None of these is on the

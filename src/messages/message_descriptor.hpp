@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A message of the program's on a circle, and its way: by the endpoint, by the host, or, for a receive from any source,
 // by whichever is first.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The receives of mixed circles that wait for their turn, and those that the host is at.
 //
 // A receive from any source is posted at the endpoint and stands in a queue, in which a receive that could take the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "messages/mixed_receive.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Receives on a mixed circle whose message may come from outside the space: those from any source, and those from one
 // rank outside that have to wait for the outcome of an earlier one from any source. They stand in a MixedQueue.
 //

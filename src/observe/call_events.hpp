@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The time line of one rank's MPI calls: when each of them was, and which messages were sent and received in it, in a file
 // that is mapped. So it is there also where the rank is killed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/call_profile.hpp"
 
 #include <sys/mman.h>

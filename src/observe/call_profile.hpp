@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The profile of one rank: each of the program's MPI calls, counted and timed by call site, in a file of its own that
 // is mapped. So what was called is there also where the rank is killed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A call site: what the program's calls from one place, of one size, were and cost.
 //
 // Contract. `key` is constant after construction. All counters are relaxed atomics: any thread may add at any time, and

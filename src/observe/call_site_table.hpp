@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Call sites by key: open addressing, filled at the first sight of a key, without a lock.
 //
 // Contract. find() may be called by any thread at any time, and allocates only at the first sight of a key. Sites live

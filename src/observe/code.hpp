@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where in which file of code an address lies, so that others can find its source line later.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How much of one message's transfer lay between the program's calls, as part of its request.
 //
 // The program is out of MPI's hands between a call that leaves the message open (the one that starts it, or a test in

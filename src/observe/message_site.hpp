@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A call site of the program's own messages: how many, how large, and how long the program waited for them.
 //
 // Contract. The key is constant after construction. All counters are relaxed atomics, as in call_site.hpp. Where

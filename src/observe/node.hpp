@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What tells the nodes of reports apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The observer of one process: its call sites, its time line, and the file that they end up in.
 //
 // There is none unless a report was asked for, so that observing costs one branch when off. Usage, in the shim:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the preload library of the profile (src/profile/) gets from the shim, which lies behind it: both are loaded by
 // the dynamic linker, and meet by the name of one function.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which line of a Python program a call comes from, that arrives from one of the interpreter's extension modules.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes what an Observer saw to DIR/rank-N.json, the input of `urakata report DIR`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Some instances of a call site in full, for what no rank can tell alone: which of them began last, and when all were
 // waiting. All ranks keep the same instances, without a word between them: which are kept follows from their number.
 //

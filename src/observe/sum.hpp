@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sums, least and most that the program's calls add up to: relaxed atomics, since any thread may read them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When the helpers of a rank moved operations on, in bounded memory. (What its callers did is the profile's: call_events.hpp.)
 //
 // One Track for each helper: a ring, of which the newest spans overwrite the oldest; lost() counts those. Any thread may

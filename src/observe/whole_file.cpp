@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/whole_file.hpp"
 
 #include <fcntl.h>

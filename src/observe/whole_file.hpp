@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files of a report, which a reader finds whole or not at all, and those that are mapped while the rank runs.
 //
 // Thread-safety: by any thread, of different files.

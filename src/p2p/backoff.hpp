@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a rank waits for its space: spin, yield, then sleep until another rank has something for it
 // (docs/design/decisions/0022-spin-yield-sleep.md). One object for each wait.
 #pragma once

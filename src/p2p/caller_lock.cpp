@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/caller_lock.hpp"
 
 #include "p2p/fence.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The lock of an endpoint's queues, as dear as the threads that may call make it.
 //
 //   one             only one thread calls at a time: nothing is done

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who copies a message whose elements have holes (docs/design/decisions/0035-who-copies.md).
 #pragma once
 

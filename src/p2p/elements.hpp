@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Elements: where a payload lies, in a form that every rank of the space may work from. And the one loop that moves a
 // piece of payload from one rank's elements to another's.
 #pragma once

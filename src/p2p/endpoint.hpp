@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An endpoint: one rank's end of all messages inside its space, and of those by a link (link.hpp). Matching and
 // protocols of MPI's point-to-point, without MPI.
 //

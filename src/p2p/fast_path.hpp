@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fast path of a small message through an endpoint, inline: its calls are measured in nanoseconds, and arguments
 // that are handed on in memory make the processor wait for its own stores.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A memory fence in every running thread of the address space (membarrier), so that the threads that store and load
 // often need none of their own.
 #pragma once

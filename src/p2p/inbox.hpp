@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An inbox: the ring of slots through which all messages to one rank arrive. Its size does not depend on the number of
 // peers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A link: by it an endpoint's messages travel to and from peers that share no address space with it (what Open MPI
 // calls a BTL, MPICH a netmod). A link moves frames and bytes; matching stays the endpoint's, so that one receive may
 // take a message of the space or of any peer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an endpoint has under way by its link. See link.hpp for the protocol.
 //
 // A request is in one of the queues from its start to its end: a send in rts_sent, sending; a receive, once it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a message is written into the slots of an inbox, and read out of them.
 #pragma once
 

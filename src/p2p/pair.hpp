@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A matched persistent pair: a persistent send and a persistent receive of two ranks of a space. Once they have
 // matched, later starts meet without matching. A start of the send is a one-sided put into a ring at the receiver,
 // followed by a sequence flag that only grows. A start of the receive notes that the next put belongs to it.

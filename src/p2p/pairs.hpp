@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The matched persistent pairs of an endpoint: the pairs' endpoints at this rank. pair.hpp has the protocol.
 //
 // Tables indexed by the other rank hold both kinds of pair endpoints. A message to or from a rank without a pair

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The receiver's side of matched persistent pairs.
 #include <algorithm>
 #include <cstring>

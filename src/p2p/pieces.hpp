@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a payload that two ranks copy together is cut: pieces are claimed one by one, by whoever is free.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Objects that are used again: made in chunks, never given back to the system before the pool itself ends. T has a
 // `next`. One owner.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A port: what the other ranks of a space see of a rank's endpoint.
 //
 // Thread-safety: all members by any thread of the address space; `inbox`'s consumer is the endpoint.

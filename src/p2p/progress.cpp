@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How an endpoint moves on, and waits.
 #include <new>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A first-in first-out queue of objects that carry their own `next`. Owns nothing, allocates nothing.
 #pragma once
 

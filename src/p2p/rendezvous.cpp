@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The endpoint's rendezvous: how a payload gets from the sender's elements into the receiver's.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A send or a receive that is not finished when it is started.
 #pragma once
 

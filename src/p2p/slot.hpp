@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A slot: one cache line of an inbox, and what a message looks like in it.
 //
 //     first slot    stamp | kind, slots, bytes | order | context | source | tag | 40 bytes of payload, or an RTS

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies of a few bytes without a call: a call to memcpy is a good part of a small message's way.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory for payloads that are packed or set aside: blocks that were used before are used again, so that a program
 // which keeps sending alike messages allocates nothing. A few are kept, whatever their size, up to kKept bytes in all.
 //

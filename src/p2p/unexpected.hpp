@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A message that has arrived before its receive was posted: out of the inbox or off the link, and in the
 // unexpected queue.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Urakata's own library, which is behind the profile's.
 //
 // Thread-safety: by any thread.

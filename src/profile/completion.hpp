@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a call that may end requests tells the time line.
 //
 // Thread-safety: of the calling thread.

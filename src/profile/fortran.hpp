@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fortran programs call MPI by routines of the host's own library, which call C: whoever stands in front of C sees those
 // as its caller. So the profile has entry points for them, too, that only note the caller in the program.
 //

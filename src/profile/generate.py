@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the entry points of the profile: python3 generate.py ENTRIES FORTRAN HEADER OWN_HEADER COMPILER...
 
 ENTRIES is C++; FORTRAN is the assembly of those for Fortran's routines (fortran.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "profile/open_call.hpp"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The line of a Python program that is inside a call for long.
 //
 // When a call begins its line cannot be read: that needs the GIL, and waiting for it there could be a deadlock

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The profile of the process: from MPI_Init to MPI_Finalize.
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One call of the program's to MPI, from its entry point's first line to its last.
 //
 // Contract. Of calls inside another (MPI's own, and those of the program's callbacks) nothing is noted, and none before

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "profile/time_line.hpp"
 
 #include "base/hash.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The time line of the process's MPI calls and messages, where one was asked for (--timeline): what the entry points tell of
 // each call that has succeeded.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The kernels of all (operation, type) pairs, compiled for one level of the instruction set.
 #pragma once
 

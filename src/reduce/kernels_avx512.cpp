@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "reduce/kernel_table.hpp"
 
 #ifdef __AVX512BW__

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A reducer: an operation on elements of one type, as the nodes of a schedule need it.
 //
 // Immutable after construction. `apply` may be called by any thread unless `owner_only` is set: then only by a thread

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds a Schedule node by node. Not thread-safe; one builder, one schedule.
 //
 // Example: rank r of a chain hands 1 MiB on in 64 KiB chunks, 4 in flight.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checker: proves on symbols that the schedules of all ranks of a collective do what they must.
 //
 // What is proved:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one rank's edges order: the checker's part that looks at one schedule alone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the ranks hold at the end of the checker's symbolic run, against what they must.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "schedule/checker_values.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Symbolic memory: which bytes of the start a byte holds now.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws the schedules of all ranks as one SVG: a lane for each rank, time downwards, a box for each node, grey curves
 // for a rank's edges, coloured arrows for messages.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A schedule: one rank's part of one collective, as an immutable graph of streams
 // (docs/design/decisions/0008-schedules-are-data.md).
 //

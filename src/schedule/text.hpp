@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The text form of schedules: for people to read, and it reads back to the identical Schedule.
 //
 //     schedule allgather/ring ranks 2 rank 0 buffers 2 {

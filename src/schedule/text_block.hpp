@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One schedule of the text form, between its braces.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The functions of MPI that Urakata knows of: the collectives that it may intercept, of which generate.py makes the
 entry points, and the host's functions that it calls.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes what is made from the tables of functions: python3 generate.py ENTRIES HOST_FUNCTIONS.
 
 ENTRIES: the entry points. For each collective the non-blocking and the persistent form, and the blocking one where its

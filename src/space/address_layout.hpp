@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds out where the kernel places the mappings of this process, and which addresses it leaves free. Both depend on
 // how the process was started: the limit of the stack (ulimit -s), setarch, vm.legacy_va_layout, the processor.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "space/address_ranges.hpp"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The address ranges of a rank, where its own memory is: its stack, and what its C library maps (own_mappings.hpp).
 // They tell whose memory is whose, so that a fork or a core dump of one task leaves out the memory of the others.
 // Programs and libraries are outside of these ranges. So is memory that a task maps in other ways. All of that is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a process inherits over exec besides its descriptors, arguments and environment. It is read in the proxy process
 // and set in the task.
 #pragma once

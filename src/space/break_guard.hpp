@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks the program break (brk), so that every C library in the space takes memory by mmap.
 //
 // The program break belongs to the address space. The C library of each task would move the same one, and each would

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "space/crash_report.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a task prints when it dies of its own error: signal, address, and the backtrace.
 #pragma once
 

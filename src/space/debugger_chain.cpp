@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "space/debugger_chain.hpp"
 
 #include <gnu/libc-version.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lets a stock debugger that is attached to any task see the programs and libraries of all.
 //
 // For a debugger every task runs the space daemon's program, so it reads the daemon's list of loaded objects (r_debug

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The signals by which a program's own errors end it, with their names.
 #pragma once
 

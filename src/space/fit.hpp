@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether a program can run in a space, and with which command.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "space/fork_guard.hpp"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A fork of a task copies the task's own memory, not that of the other tasks of the space.
 #pragma once
 

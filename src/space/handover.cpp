@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "space/handover.hpp"
 
 #include <dirent.h>

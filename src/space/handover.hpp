@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a proxy process hands its program to the space daemon: one datagram with attributes, a memory file with all
 // texts, and the descriptors. Further datagrams follow if the descriptors are many. Also the notes that both exchange
 // later.

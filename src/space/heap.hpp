@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Settings of the C library's malloc in a task. Every task has a C library of its own, but all share one page table.
 #pragma once
 

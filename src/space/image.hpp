@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the headers of an ELF file, as the kernel does before it maps a program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Recognizes the jump that a library has written over the first instructions of a C library's function, to see its
 // calls (x86-64).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints a line to standard error, in the form of log.hpp, with system calls only. It is for a process without a C
 // library, and for signal handlers, which may not call the C library.
 #pragma once

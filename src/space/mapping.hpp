@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps a program or a dynamic linker into the current address space, as the kernel does at exec.
 #pragma once
 

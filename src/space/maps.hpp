@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the process's mappings as the kernel lists them (proc(5): maps, smaps). It makes system calls only and has its
 // buffer in the object. So signal handlers may use it, and code that runs while any lock is held.
 #pragma once

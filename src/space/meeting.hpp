@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the proxy processes of one job on one node find their space daemon: a socket whose name all of them compute.
 // The first one creates it. The socket is in Linux's abstract name space: it needs no file, leaves none, and each
 // network name space has its own. Anybody may connect to such a name, so both sides check which user the other belongs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "space/own_mappings.hpp"
 
 #include "space/fork_guard.hpp"

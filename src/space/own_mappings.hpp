@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides where a task's C library maps memory. The kernel would mix the mappings of all tasks, and does not record
 // which task a mapping belongs to.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the proxy process has to know, handed from urakata-exec to the program urakata-proxy in its environment.
 #pragma once
 

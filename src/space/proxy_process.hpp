@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The proxy process of a task: the process that the launcher sees in the task's place.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // System calls without the C library. They are for code that must not touch thread-local storage, such as a new process
 // between clone and the jump into its dynamic linker: its thread-local storage is that of the space daemon. Nothing
 // here touches errno, the heap, or any other state.

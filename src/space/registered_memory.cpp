@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "space/registered_memory.hpp"
 
 #include <sys/utsname.h>

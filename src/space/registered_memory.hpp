@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Recognizes needless advice about forks for memory that libraries register with a network card.
 //
 // Up to Linux 5.12 a fork made the card and the parent see different pages. So libibverbs and UCX leave the memory that

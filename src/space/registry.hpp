@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The registry of the tasks in a space: one block of memory that the space daemon and all tasks share.
 //
 // The daemon maps the block before the first task, and it stays mapped until the daemon ends. The daemon gives one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A lock between the tasks of a space. If its holder dies, the next task takes it over.
 #pragma once
 

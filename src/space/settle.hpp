@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The first step of a task: from then on its memory can be told from that of other tasks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The space daemon: the process whose address space the ranks of a node share. It starts the tasks, tells their proxy
 // processes what becomes of them, and ends when the last task and the last proxy have ended.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts a process in this address space. Between clone and the program's first instruction, the new process gives
 // itself the attributes that exec would have preserved.
 #pragma once

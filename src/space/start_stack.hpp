@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the initial stack of a program: arguments, environment and auxiliary vector.
 #pragma once
 

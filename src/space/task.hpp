@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts a task from what a proxy process handed over.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "transport/connection.hpp"
 
 #include <linux/sockios.h>

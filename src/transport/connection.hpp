@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One TCP connection of transport `wire`: frames out and frames in, without ever blocking.
 //
 // A frame is a header of 24 bytes and, by its kind, a payload. Both ends are this program on one kind of machine, so

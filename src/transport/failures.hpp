@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What other ranks tell of operations that have failed.
 //
 // A rank whose operation fails tells each rank that the operation exchanges messages with. One that is told fails what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What goes first in each frame of a connection of transport `wire`.
 #pragma once
 

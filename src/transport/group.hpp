@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A group: what the core knows of a communicator.
 //
 // Tags. All of Urakata's messages travel on one private communicator of the host, so the tag says which communicator,

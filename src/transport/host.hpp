@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Transport `host`: messages over the host MPI's point-to-point, on a private communicator.
 //
 // Api is one host's binding, written by the shim, so that no MPI handle is seen here:

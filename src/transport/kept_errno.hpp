@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // errno belongs to the program, whose thread this may be.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Transport `lanes`: messages between sites, and long ones inside one (wire_link.hpp), each cut into pieces that go over
 // several connections at once.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How fast a site was sent to, for those who have predicted it.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The lanes of a pair: made, accepted, watched and given up.
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which piece belongs to which message, and where it lands.
 #include <algorithm>
 #include <cstring>

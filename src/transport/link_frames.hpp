@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What follows the frames of the link by transport `wire`, and how they hold an envelope.
 #pragma once
 

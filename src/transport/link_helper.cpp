@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "transport/link_helper.hpp"
 
 #include "base/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A helper that moves an endpoint's link while the program computes: it matches, unpacks and answers. It never enters the
 // host MPI, so it needs no MPI_THREAD_MULTIPLE: what would is left to callers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Long payload of the link (wire_link.hpp) by transport `lanes`: that to ranks at other sites, over as many connections as
 // fill the links between sites, and that which is spread at one site; over the others where one is lost.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Does the kernel of another node answer, although a process there has not accepted a connection?
 //
 // A process that only computes accepts no connection. Its kernel completes connections for it until the accept queue is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // In the host's place where a domain's messages all go another way, and its owner may not call the host: it carries
 // nothing, and tells nobody.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How far an operation is, for a report: bytes of its messages (of its copies, where it has none), each counting for one
 // more; and how many of them moved while the program did not wait.
 //

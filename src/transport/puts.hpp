@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Puts: payloads for which sender and receiver have agreed on a place beforehand. A put needs neither RTS nor CTS.
 // Channels between nodes use puts (halo/far_channels.hpp). Transport `wire` carries them as frames on the connection
 // of a pair of ranks, in order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each message by the way that leads to its peer: through the host, by wire, or, to another site, over lanes.
 //
 // Which way it is depends on the peer alone and is the same at both ends, so the messages of two ranks stay in order.

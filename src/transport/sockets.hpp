@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sockets of transport wire and of channel sets (chain/listener.hpp): where a process listens, and what is set on each
 // connection.
 //

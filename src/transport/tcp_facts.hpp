@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the kernel knows of a TCP connection; the tcp_info of most C libraries has room for the first part only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A transport moves the messages of send and recv nodes. One object serves one progress domain and is used by the
 // domain's owner only; no call blocks.
 //

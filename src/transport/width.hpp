@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Over how many connections the long payload to a rank at the same site goes: over several where one does not fill what
 // joins the nodes, be it that the network limits each flow, or that it deals out whole flows to bonded links.
 //

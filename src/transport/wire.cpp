@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "transport/wire.hpp"
 
 #include <sys/epoll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Transport `wire`: messages between nodes over TCP connections of our own.
 //
 // Where the host's network is TCP, its point-to-point costs a helper twice the CPU time that the bytes themselves cost:

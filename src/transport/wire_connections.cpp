@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The connections of a process: made, accepted, watched, and made anew where the other process has not answered yet.
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The link (p2p/link.hpp) by transport `wire`: the program's own messages between nodes over TCP connections of ours.
 //
 // A pair of processes has up to two connections for them, besides the one of our collectives, so that neither stands in

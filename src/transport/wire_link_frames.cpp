@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The frames of the link by transport `wire`.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The link's payload to ranks at other sites.
 #include <sys/epoll.h>
 

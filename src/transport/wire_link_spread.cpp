@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The link's payload to ranks at the same site, where several connections carry it.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which message meets which receive.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Puts by a pair's connection.
 #include <sys/socket.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What messages cost on a machine, as decisions reckon with it: a table of numbers, each of which option COSTS can
 // replace.
 //

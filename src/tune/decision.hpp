@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The decision: which algorithm runs an operation, where the user does not say.
 //
 // Only facts that are equal on all ranks go in, so that all ranks come to the same choice without a word.

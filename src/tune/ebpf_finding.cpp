@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tune/ebpf_finding.hpp"
 
 namespace urakata::tune {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `urakata check` says of small collectives by eBPF code beside engine kernel. Thread-safety: any thread.
 #pragma once
 

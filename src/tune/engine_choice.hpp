@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who advances operations: the engines of a run, and which kind of them a communicator gets.
 //
 // Everything here is a function of its arguments. The shim asks before the host's MPI_Init, when all ranks have met,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // By which schedule an operation crosses the links between sites.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether a helper moves the program's own messages between nodes. A function of its argument, as all decisions.
 #pragma once
 

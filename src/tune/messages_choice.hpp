@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether the program's own messages between nodes go by transport `wire`, as collectives' do.
 //
 // Functions of what all ranks know alike. Each rank says of itself what decides; then all come to the same of each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a rank's helpers belong.
 //
 // A function of its arguments, and so tested on machines that we lack.

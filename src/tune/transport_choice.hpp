@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which messages between nodes go by transport `wire`, and which through the host.
 //
 // Everything here is a function of what all ranks know alike, so both sides of a pair come to the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What eBPF code at a network interface and the ranks of a node share: the frames of small reductions, and the memory in
  * which they meet. In C, since both sides are compiled from it; all numbers are the node's own byte order, which all nodes
  * of a job have in common.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An offload: what a communicator's small collectives need that eBPF code at the nodes' interfaces computes (frame.h):
 // a slot in this user's table, and a socket to send from.
 //

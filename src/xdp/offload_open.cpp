@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How an offload begins: its slot and socket, the others' sides, and whether their nodes answer.
 #include <sys/socket.h>
 #include <unistd.h>

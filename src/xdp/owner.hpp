@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The process that has a slot of a table, as a number in the slot (frame.h). Other processes judge by it whether the
 // slot's process still lives.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The path by which this node sends to another: what eBPF code is attached to.
 #pragma once
 

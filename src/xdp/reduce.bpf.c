@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* eBPF code at a network interface: takes in what the ranks of a small collective give, and computes the result when the
  * last of it has come, within the interrupt that brought it. See frame.h for the memory that it shares with the ranks.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // This user's table at a network interface (frame.h), in this process's memory.
 //
 // Slots are claimed and released by processes; what a process that is gone had claimed is claimed anew, by one of the

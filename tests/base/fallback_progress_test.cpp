@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Three times there is more to do: the thread polls a fourth time once it has said that it is idle, and again when it
 // is expected to.
 #include "base/fallback_progress.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/handle_map.hpp"
 
 #include <gtest/gtest.h>

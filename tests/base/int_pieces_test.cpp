@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/int_pieces.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Texts of any bytes become valid JSON, and commas stand where they belong.
 #include "base/json.hpp"
 

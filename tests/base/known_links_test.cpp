@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // links.toml knows "a1 a2 - b1": the job's hosts a2 and b1 are at these sites, a3 and b1 are not.
 #include "base/known_links.hpp"
 

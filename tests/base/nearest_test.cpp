@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // "ENGIEN" is one swap from ENGINE and nothing like SEGMENT.
 #include "base/nearest.hpp"
 

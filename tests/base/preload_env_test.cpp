@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LD_PRELOAD=/a/libuser.so:/b/liburakata-openmpi.so becomes LD_PRELOAD=/a/libuser.so.
 #include "base/preload_env.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the reserve gives away comes back, and a new block is there before anything new begins.
 #include "base/reserve.hpp"
 

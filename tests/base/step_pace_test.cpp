@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/step_pace.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts of operations take no memory once as many have been under way before.
 #include <gtest/gtest.h>
 

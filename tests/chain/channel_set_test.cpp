@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Channel sets joined by real connections, in one process: rank 0 sends rank 1 what their schedules say.
 #include "chain/channel_set.hpp"
 

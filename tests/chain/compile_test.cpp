@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chains of all ranks run against each other, and what the compiler makes of schedules that it can and cannot chain.
 #include "chain/compile.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Listeners of several ranks in one process, and unauthenticated connections to them.
 #include "chain/listener.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stands between the two ends of a connection: a thread that passes bytes on in small pieces, both ways, until it does
 // with the connection what it was told.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every algorithm of every operation, all ranks simulated in a random order of events, against plain references.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One collective on one group: inputs, every rank's schedule, the run, and what must come out.
 #pragma once
 

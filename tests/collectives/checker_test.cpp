@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every algorithm of every operation proved by the checker for groups of 1 to 64 ranks, and broken schedules found out.
 #include "schedule/checker.hpp"
 

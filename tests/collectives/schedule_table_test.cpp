@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whoever asks for the schedule of equal arguments gets the one that was built first, until it has not been used for
 // longest.
 #include "collectives/schedule_table.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All ranks of a collective in one process: runs their schedules in a random order of events, over real bytes.
 //
 // Made to find what a real run would hide. Every iteration starts and finishes at separate moments; between them a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The simulator finds what it is there to find: schedules with one edge, place or message wrong, over many random
 // orders.
 #include "simulate.hpp"

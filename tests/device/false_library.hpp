@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The false driver of tests/programs, loaded into this process as a driver's library.
 #pragma once
 

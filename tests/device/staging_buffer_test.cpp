@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks of 4 bytes, 8 apart, on a device: the staging buffer has them at the same distances, and the bytes between
 // them on the device stay as they are.
 #include "device/staging_buffer.hpp"

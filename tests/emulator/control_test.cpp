@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // "set 0 delay=8000000" sets it; "set 0 delay=soon" says what is possible and changes nothing.
 #include "emulator/control.hpp"
 

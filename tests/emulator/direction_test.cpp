@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A segment of 1500 bytes over 12 Mb/s and 5 ms: it is sent for 1 ms, and comes out after 6 ms.
 #include "emulator/direction.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Of a million segments with loss 0.01, about 10 000 are lost, 9 900 times one alone, 99 times two in a row.
 #include "emulator/loss.hpp"
 

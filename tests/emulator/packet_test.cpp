@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A packet of 3 segments and a half is cut: [0, 1) and [1, 4) carry what the wire would have carried.
 #include "emulator/packet.hpp"
 

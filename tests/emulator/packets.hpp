@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packets as a TUN device hands them over: TCP over IPv4, with a payload in which every byte tells its place.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Simulated ranks for the tests of the engine layer: each has a progress domain on the network in memory.
 #pragma once
 

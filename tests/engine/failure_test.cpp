@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations that fail: every rank gets an error, and nothing touches its buffers afterwards.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two ranks' parts of the kernel in one process, joined by a real connection. What their offloads send comes to a
 // socket where nobody answers, as where the other's eBPF code has let the communicator go.
 #include "engine/kernel.hpp"

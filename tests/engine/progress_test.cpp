@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How far an instance is whose messages go by transport `wire`.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How often an instance looks at its nodes, and what it does first.
 #include "engine/ready_queue.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists of starts (MPI_Startall): what they cost, and the order that they keep.
 #include <gtest/gtest.h>
 

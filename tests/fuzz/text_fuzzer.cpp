@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer on the parser of schedules; clang only. Run: text_fuzzer tests/schedule/golden
 #include <cstdio>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What must hold for any text whatever: it is refused with a line, or it reads back to the identical schedules.
 #pragma once
 

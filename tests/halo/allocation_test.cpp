@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges allocate nothing, whichever way the payloads go.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an exchange takes: two ranks, each on a core of its own, that do nothing else. Run by hand:
 //     build/tests/test_halo --gtest_also_run_disabled_tests --gtest_filter='*DISABLED*'
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Edges between nodes, step by step: one thread plays all ranks, each in a space of its own, and hands them the frames.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A neighbourhood for tests: its edges, each rank's memory for them, and plans that are joined.
 #pragma once
 

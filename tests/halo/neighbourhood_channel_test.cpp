@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One thread plays all ranks, step by step: what each way of a payload takes, exactly.
 #include "halo/neighbourhood_channel.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A network for tests of edges between nodes: each pair's frames come in order and in pieces of any length, and payloads
 // leave when the network likes. Several threads may use it, as they do transport wire.
 #pragma once

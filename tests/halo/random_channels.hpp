@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random neighbourhoods: edges, the forms of their elements, and what a rank does with which size.
 #pragma once
 

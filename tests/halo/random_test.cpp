@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random neighbourhoods with threads for ranks: edges that go one way, both ways, twice and to oneself; plain, strided
 // and listed elements of 0 B to 1 MiB; two plans that overlap; ranks that come late, test in any way that there is, and
 // use their buffers again at once. Every payload comes, whole, and nothing beside it is written. In every second round the

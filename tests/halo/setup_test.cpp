@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Making plans and giving them back; one thread plays all ranks.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A network that loses, doubles, delays and so reorders eBPF code's frames between test hosts; all else passes.
 
     python bad_network.py SEED

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Links between test hosts that break under a job."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Another Debian in a folder, for programs that the machine's own distribution does not have, or not as new: its
 packages, its Open MPI, its C library, and Urakata of this build under them."""
 

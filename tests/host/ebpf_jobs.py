@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs under engine kernel on test hosts that have eBPF code at their interfaces, for tests of small collectives."""
 
 from __future__ import annotations

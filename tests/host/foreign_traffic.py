@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Traffic between two test hosts that has nothing to do with Urakata, compared by checksum.
 
     answer TCP_PORT UDP_PORT...                     sends back all that comes; says "ready"

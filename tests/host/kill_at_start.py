@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Kills one process of a job while the job comes up, many times; nothing may hang or stay.
 
 The job is one that ends by itself: if the space daemon is killed before the first task, another one is started.

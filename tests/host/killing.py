@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs over test hosts of which one rank is killed at a random moment of a stage of tests/programs/killed_at.c, and
 what must not stay of them."""
 

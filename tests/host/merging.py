@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What tests/programs/merged_halves.c says, and whether a host starts further ranks here."""
 
 from __future__ import annotations

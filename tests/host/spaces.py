@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs in one address space, for the tests in this folder: who lives, who is whose parent, and what must not stay."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ranks whose options, masks or programs differ come to one choice: no job hangs, and results are right."""
 
 from __future__ import annotations

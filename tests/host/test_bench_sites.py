@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata bench sites, from its hosts to its figures, and what bench/sites says of a leader that computes."""
 
 from __future__ import annotations

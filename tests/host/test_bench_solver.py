@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """bench/solver: every way brings the right values, and CG takes the iterations and ends with the residual of a
 sequential one."""
 

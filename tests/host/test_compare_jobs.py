@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata compare with real jobs: the clock sees the ranks of each side, and the report what they call."""
 
 from __future__ import annotations

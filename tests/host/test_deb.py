@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The package of ./dev deb in a fresh root of this machine's own Debian: it installs, runs, leaves nothing after a kill
 or when it is removed."""
 

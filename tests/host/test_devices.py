@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Buffers in memory that is not the processor's. The driver and its device are false (false_driver.c): a stray access
 of the processor's crashes, a copy outside its stream or context goes wrong."""
 

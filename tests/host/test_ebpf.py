@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small collectives by eBPF code at the interfaces of test hosts, under engine kernel."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """eBPF code on test hosts whose network loses, doubles and reorders frames, or has traffic of others."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """eBPF code at the interfaces of test hosts: for whom it is there, and what is left of an `attach` that was killed."""
 
 from __future__ import annotations

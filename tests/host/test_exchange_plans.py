@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Neighbourhood collectives inside a space: persistent ones by exchange plans, the others by messages."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Exchange plans over test hosts: edges between nodes by put frames, with a space on each node and without."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What starts a rank and is none, shells, scripts, env, taskset and their like, is followed to the MPI program."""
 
 from __future__ import annotations

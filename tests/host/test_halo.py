@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The halo exchanges of examples/ and the benchmark of messages: the same results in a space and out of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Test hosts: host0, host1, ... each see a name, network and processes of their own; jobs cross the links."""
 
 from __future__ import annotations

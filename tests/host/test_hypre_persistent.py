@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """hypre with persistent communication, which Debian's packages have switched off: built from Debian's source with the
 host's compiler, unmodified, it solves as under the host alone, to the last bit; the report names the exchange."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Intel's IMB-NBC, as its package ships it, on MPICH: a program that nobody here compiled."""
 
 from __future__ import annotations

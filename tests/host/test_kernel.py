@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Engine kernel: jobs over several test hosts, a rank on each, whose collectives the Linux kernel carries on."""
 
 from __future__ import annotations

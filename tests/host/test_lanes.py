@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Collectives between sites: jobs over two and three sites, whose results are those of the host."""
 
 from __future__ import annotations

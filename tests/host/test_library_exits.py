@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The MPI library ends the process from within a progress thread of Urakata."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What MPI objects may still do when the program ends or frees them: in MPI_Finalize, and after MPI_Comm_free."""
 
 from __future__ import annotations

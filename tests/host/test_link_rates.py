@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What jobs know of the links between their sites: kept in a file, and measured anew where that is wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The program's own messages: random traffic in all modes, alone and inside a space."""
 
 from __future__ import annotations

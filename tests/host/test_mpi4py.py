@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mpi4py's own test suite gives under Urakata exactly the results that it gives without.
 
 mpi4py is the wheel of PyPI, which serves every MPI: it opens the MPI library when it is imported. So this also tests

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mpi4py's own test suite between test hosts: it gives the same results as the host alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mpi4py's own tests of what communicates, between two sites: they give the same results as the host alone."""
 
 from __future__ import annotations

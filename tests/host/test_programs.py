@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs that prove the collectives, on every host and with every engine; each is first run on the host alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs that would run for nothing end in MPI_Init, with exit code 2 and the reason."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the report says of whole jobs: relations that hold however fast the machine is."""
 
 from __future__ import annotations

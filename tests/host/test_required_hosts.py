@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which MPI libraries a run must have, and which cases of a test it has with each."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`urakata run` is killed, and can tell nobody: the job ends all the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Option CONGESTION in jobs between sites, and what `urakata check` says of nodes at two sites."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Test hosts on several sites: long links with the set delay, rates, losses and cuts, and jobs across them."""
 
 from __future__ import annotations

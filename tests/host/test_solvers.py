@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Solvers that nobody here wrote, PETSc and hypre of Debian 13, unmodified: the same iterations, residuals and solution
 as under the host alone, to the last bit, and a report that names the exchange.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs in one address space (urakata-exec --space): they run and end as ever, and nothing stays behind."""
 
 from __future__ import annotations

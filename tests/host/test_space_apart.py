@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is a rank's own in a space: its forks and core dumps leave the other ranks' memory out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """gdb on one rank of a space shows that rank: its stack, its globals, its breakpoints."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """However a rank in a space ends, or whoever is killed: the job ends, and nothing stays behind."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs that cannot live in a space run as ordinary processes, after a line that says why."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scheduling, disk and memory policy of a task in a space are those of its own proxy, not those of the first one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs of Debian, unmodified, give in a space what they give without: LAMMPS and the HPC Challenge."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A proxy process that is slow, or stopped, harms only its own rank: the space daemon waits for nobody."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Spaces under Debian's Slurm: a cluster of this one node, started for the test, with MPICH's ranks started by srun."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Spaces under load, and spaces whose members are killed while they come up: nothing breaks, hangs, or stays."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Another user can neither join a space nor pretend to be its daemon."""
 
 from __future__ import annotations

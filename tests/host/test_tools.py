@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PMPI tools in front of the MPI library see the calls that they see without Urakata, which still serves them.
 
 A tool may be a library that the program is linked to, a preloaded one, or a part of the program.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs of the benchmarks that take turns with each other."""
 
 from __future__ import annotations

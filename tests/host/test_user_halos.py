@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Halos of urakata.h: against plain messages, in a space and out of it, on all ranks alike."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The wheel of ./dev wheel in an empty environment, and its programs under C libraries older and newer than here."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The profile of whole jobs: every MPI call is counted where it was made, whoever performs it, however the job ends."""
 
 from __future__ import annotations

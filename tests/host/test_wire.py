@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Transport wire: jobs over several test hosts whose collectives travel over TCP connections of Urakata's own."""
 
 from __future__ import annotations

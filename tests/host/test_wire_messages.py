@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The program's own messages between test hosts by transport wire: what is tested of messages in a space, and ends."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which networks count as better than TCP: false trees of /sys and of a process's descriptors.
 #include "job/better_network.hpp"
 

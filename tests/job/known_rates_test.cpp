@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rank 0's file says "left - right: 8 ms"; a round trip of 16.1 ms is that, one of 24 ms is not.
 #include "job/known_rates.hpp"
 

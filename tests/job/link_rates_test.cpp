@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Links measured over loopback, with few bytes: what is asked is who measures, and that all come to the same.
 #include "job/link_rates.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks as threads of one process, that meet by memory as the ranks of a job meet by the host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sites from round trips, and from a list.
 #include "job/sites.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Groups of ranks at several sites, and the proof of what is built for them.
 #pragma once
 

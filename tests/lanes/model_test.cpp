@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A broadcast of 48 MB over a link of 48 MB/s that one node fills, 8 ms long: 8 ms and a second to cross, and two hops
 // inside the site beyond. Each number here is one that the formula in lanes/model.hpp gives by hand.
 #include "lanes/model.hpp"

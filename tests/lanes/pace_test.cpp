@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What stays at a site goes at the pace of what crosses, where a rank has both to do.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which ranks of a site are its site leaders.
 #include "lanes/placement.hpp"
 

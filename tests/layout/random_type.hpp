@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random datatypes, each built twice: by the layout's constructors, and as the plain list of its bytes' offsets in the
 // order of the type map, which is made by the text of the standard and knows nothing of canonical forms.
 #pragma once

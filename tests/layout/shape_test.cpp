@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The canonical forms: equal type maps made by different constructors are one shape.
 #include "layout/shape.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A communicator of four ranks, of which 0 and 1 share a space: a message to 1 goes by its port, with the number that 1
 // has chosen; one to 2 is the host's; a receive from any source is both's.
 #include "messages/circle.hpp"

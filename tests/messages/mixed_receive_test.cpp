@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A circle of five ranks: 0 receives, 1 and 2 are in its space, 3 and 4 outside. Receives name one of them or any; each
 // message is received once, by the oldest receive that it matches.
 #include "messages/mixed_receive.hpp"

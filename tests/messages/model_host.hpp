@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A host with one communicator whose messages the tests put in: matching as MPI has it, two lists searched from the
 // front. A message is its number.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The protocol of an edge (src/halo/edge.hpp) for the model checker spin: every interleaving of some exchanges of two or
    three ranks. test_halo_model.py runs it. To be defined:
 

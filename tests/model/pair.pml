@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The protocol of a matched persistent pair (src/p2p/pair.hpp) for the model checker spin: every interleaving of some
    messages of one sender to one receiver. test_pair_model.py runs the model and defines these macros:
 

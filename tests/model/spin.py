@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs of Debian's spin over a model."""
 
 from __future__ import annotations

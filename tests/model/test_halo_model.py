@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The protocol of an edge of an exchange plan, by the model checker spin: every interleaving of three exchanges."""
 
 from __future__ import annotations

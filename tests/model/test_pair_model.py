@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The protocol of a matched persistent pair in the model checker spin: every interleaving of messages of all kinds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Messages over several lanes and their relay, by the model checker spin: every interleaving, with lanes lost."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/call_events.hpp"
 
 #include <gtest/gtest.h>

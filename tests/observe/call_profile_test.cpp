@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The file of a rank's calls, read as a reader does: by its bytes, at any time.
 #include "observe/call_profile.hpp"
 

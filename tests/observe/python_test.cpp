@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/python.hpp"
 
 #include <dlfcn.h>

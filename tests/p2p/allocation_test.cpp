@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts of a matched persistent pair allocate nothing, whichever way the payloads go. Eager ones take no request
 // either.
 #include <gtest/gtest.h>

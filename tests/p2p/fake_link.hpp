@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A network in the memory of the test: each pair of endpoints has a queue of frames, and beside it one of pieces of
 // payload, which overtake frames and each other. Everything takes a while, as a random number says.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An inbox whose positions are about to pass a power of two works as a new one: empty until something is filled, then
 // what was filled, in order.
 #include "p2p/inbox.hpp"

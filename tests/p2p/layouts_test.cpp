@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rank 0 sends elements of one random type, rank 1 receives them as elements of another: byte i of the payload, which
 // lies at the i-th offset of the sender's type map, must be at the i-th offset of the receiver's, and nothing else may
 // have changed. With every way to copy, with layouts that have no shape, and with receives that are too short.

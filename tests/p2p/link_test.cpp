@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks 0 and 1 in one space, 2 and 3 in another, with a link between all that share none: each receives from all,
 // whichever way a message comes.
 #include <gtest/gtest.h>

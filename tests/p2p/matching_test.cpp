@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Three senders and one receiver in one thread; every step is also done by the reference, and every receive must have
 // taken the message that the reference says, with the right bytes. 150 000 messages.
 #include <gtest/gtest.h>

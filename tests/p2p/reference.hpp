@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI's matching rules in their plainest form, to compare an endpoint with: two lists, searched from the front.
 #pragma once
 

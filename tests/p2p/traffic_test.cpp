@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Four ranks as threads, all sending to all in random order and sizes: messages of one sender, context and tag come out
 // in the order in which they went in, each with the bytes of its number; more than 100 000 in all. Inboxes run full.
 #include <gtest/gtest.h>

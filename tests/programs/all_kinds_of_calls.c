@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two ranks and a known number of calls of each kind, for the profile. With "hang" both ranks then wait for what never
 // comes, each in a call of its own; with "abort" rank 0 calls MPI_Abort. Each rank prints how long its barriers took.
 #include <mpi.h>

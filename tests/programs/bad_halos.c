@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What halos of urakata.h refuse: an error on all ranks, nothing made, and a good one afterwards works. Two ranks, each
 // with the other as its neighbour; rank 1 gets it wrong.
 #include <stdio.h>

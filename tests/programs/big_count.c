@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts of the _c forms, and messages of more than 2^31 bytes.
 //
 //     big_count [MIB]       each rank holds twice as much; without an argument 8 MiB. Exit code 77: no _c forms

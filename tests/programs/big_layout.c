@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* MPI_Ireduce_c with more elements than an int counts, of a type whose data do not begin where its elements do, by an
  * operation of the program's own: each byte of the root is the sum of all ranks' bytes. Exit code 77: no _c forms. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocking collectives of many sizes, one after the other, against what comes out by rank and round; mixed with non-blocking
 // ones that are under way.
 //

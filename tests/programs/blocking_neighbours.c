@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocking neighbourhood collectives by several threads at once, each on a ring of its own, while each has a
 // non-blocking and a persistent one under way there; then what the host refuses, in each form of the call, by the error handler of its
 // communicator.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls that do not end as usual, for the profile: error handlers leave some by longjmp, and callbacks call MPI inside
 // others, 20 ms after they have begun and 20 ms before they end.
 #include <mpi.h>

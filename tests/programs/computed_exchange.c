@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // 2 MiB to and from the other rank, as a halo of urakata.h and as a persistent neighbourhood collective: begun, and
 // then each rank computes without a call of MPI until they are here. So somebody else has to move them, at both ends.
 // Two ranks.

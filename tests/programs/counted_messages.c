@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Messages whose numbers and bytes the report must know: of two ranks, ROUNDS times one of each kind to the other. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A PMPI tool that counts calls. As it is unloaded each rank prints: "NAME saw 1 Init, 50 Iallreduce, 50 Wait". With
 // -DNO_INIT or -DNO_START it does not cover MPI_Init or MPI_Iallreduce, as most tools leave functions to others.
 #include <mpi.h>

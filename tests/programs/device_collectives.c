@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Buffers on a false device in all non-blocking collectives.
  *
  * device_collectives DRIVER early|late SEED plain|persistent|threads|mute|broken */

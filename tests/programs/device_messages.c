@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Buffers on a false device in all messages.
  *
  * device_messages DRIVER early|late SEED */

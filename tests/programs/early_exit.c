@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A rank ends in the middle of an operation: the job must end, as it does without Urakata, and leave nothing behind.
 //
 //     early_exit exit|kill|abort|mpi_abort FOLDER

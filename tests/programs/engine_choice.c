@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the engine of a communicator again and again, as the arguments say: `call:NAME` by ura_engine, `info:NAME` by
 // the info key, `pending:NAME` by ura_engine while rank 0 has a barrier pending, `mixed:NAME` by ura_engine while rank
 // 0 chooses host, `sole:NAME` by the info key, which rank 0 alone gives. After choice i (from 1) the ranks do an

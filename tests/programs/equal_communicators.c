@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts the same collectives on many communicators of one shape, some alive at once, some after others: only the first
 // builds schedules. Says so on rank 0, or what was built; results are checked, also on communicators of another order.
 #include <mpi.h>

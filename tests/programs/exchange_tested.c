@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A rank that tests a neighbourhood collective again and again moves the host's messages, too: its neighbour starts only
 // when a long one has gone, on a communicator that is the host's.
 #include <stdio.h>

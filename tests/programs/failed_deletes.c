@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Three attributes on MPI_COMM_SELF, which MPI_Finalize deletes, the last one first. The callback of the middle one
 // returns an error, as does a delete that the last one's callback asks for itself. No callback is called twice there.
 #include <mpi.h>

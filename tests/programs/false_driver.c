@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* A false driver: libcuda, libamdhip64 or libze_loader (FACE) with a device whose memory the processor cannot touch. An
  * address of it has no access rights; the bytes lie in a second mapping that only the copy functions know. Copies to a
  * stream happen when it is synchronised and not before; a copy in another context than the memory's fails. What the program

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* A false Python: the interpreter and an extension module of it in one. Its objects count their references; what may
  * only be asked with the GIL ends the program without it. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rank 0 scatters 1 MiB a rank, and says how many connections it has to other networks (addresses that differ before
 // the last number) with which congestion control: "far connections: 4 reno".
 #include <arpa/inet.h>

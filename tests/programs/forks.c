@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* A program that forks while collectives and messages are in progress: its results are right, whatever becomes of the child.
  *
  *     forks [ROUNDS]

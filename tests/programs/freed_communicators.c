@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Communicators that are freed or disconnected while requests on them exist; each rank sends to the next. Says how many
 // delete callbacks MPI_Comm_free has called while a persistent request was inactive. Errors that are found after
 // MPI_Comm_free are for the error handler that the communicator had. With the word `collectives`: only what is not the MPI

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* An extension module of Python: two ranks. While one thread of rank 0 starts an operation, another one holds the GIL
  * and waits for a message that rank 1 sends when the operation is done there. */
 #include <Python.h>

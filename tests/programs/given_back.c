@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_Comm_disconnect waits for messages whose requests were given back before their end: rank 0 sends a MiB to rank 1,
 // frees the request, disconnects and overwrites what it has sent; rank 1 has the same with its receive. In every other
 // pair of rounds each second KiB only, by a type that is freed before.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two ranks send each other 4 MiB at the same time, 5 times, in one of three ways:
 //   wait  they wait at once
 //   poll  they compute for 20 ms and then wait

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who called MPI_Init sits in a blocking call of the system while the kernel carries a collective of his on whose partner
 // comes late: the call gives its ordinary result or EINTR, and the collective is right. Calls of another thread, who sits
 // in such calls all the while, are never interrupted.

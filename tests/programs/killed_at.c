@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rank on one host is killed at a given time after it has come to a stage of the program, and goes on until then.
 //
 //     killed_at init|dup|collective|free|finalize|never HOST MICROSECONDS FOLDER

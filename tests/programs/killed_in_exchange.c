@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The last rank of a ring is killed while the others wait in an exchange with their neighbours: in MPI_Wait of a persistent
 // neighbourhood collective ("neighbours"), in a blocking one ("calls"), in MPI_Waitall of persistent sends and receives
 // that have met before ("pairs"), in ura_halo_end ("halo"), or in MPI_Wait of several collectives of MPI_COMM_WORLD

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The last rank is killed while the others
 //   send     wait for a long message of its own that has begun
 //   receive  wait in MPI_Send of a long message to it, for which it has no receive

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* The operation `larger` of own_operations.c. */
 #include <urakata_op.bpf.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The delete callbacks of MPI_COMM_SELF are a program's last moment in MPI (MPI-4.1, 11.2.4). Each rank starts much
 // before MPI_Finalize and ends it in them; MPI_Finalized is false there, and the last attribute's callback comes first.
 // With the word `error` the last callback of rank 0 returns one, so Open MPI calls no other ones there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two ranks: rank 1 receives a broadcast while the test keeps what it answers from rank 0, and goes on to MPI_Finalize.
 // Files in the folder argv[1]: works.RANK says that the ranks wait for cut.0, which the test makes.
 #include <mpi.h>

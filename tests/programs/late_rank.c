@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Iallreduce with hardly any computation behind it; every fourth time rank 1 begins only when rank 0 has begun and told
  * it. */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* A persistent neighbourhood collective that one rank frees and its neighbour does not: MPI_Finalize frees the memory.
  * The program counts Urakata's large blocks, which come from its own aligned_alloc() and go to its free(). */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The MPI library finds a fatal error on a progress thread of Urakata and calls exit() there, as MPICH does where another
 // rank was killed. The process ends with the library's code, and nothing is said of memory.
 //

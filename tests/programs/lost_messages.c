@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks 1 and 2 exchange messages until one fails, while the test breaks the link between their hosts. Then everything
 // that needs the other one ends with an error: sends, receives of either kind, probes. Files in the folder argv[1] say
 // how far each rank is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps many communicators and persistent collectives at once, all of them with operations under way, and makes them
 // anew after some are freed: each result must be right, whoever performs it.
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Persistent requests that are started again and again, mixed with everything that could take their messages or be taken
 // by their receives: ordinary sends and receives, probes, wildcards, cancels, requests that are freed and made anew, senders
 // that run ahead. Each message says who sent it, with what tag, and its number; a receiver checks every byte, and that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is wrong with a message, and who is told: prints for each case the error class that the call returns, how often
 // the communicator's own error handler was called and with what class, and what the statuses say. Two ranks or more;
 // rank 0 receives, the last rank sends. The output must be that of the host alone.

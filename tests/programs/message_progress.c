@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages move while a rank is in a call of the host, tests another request, or ends: rank 0 waits in a barrier
 // while the others' synchronous sends need its receives, then probes for a message that comes only after its own to the
 // last rank, then the others wait in a barrier while rank 0 needs more of their sends than any inbox holds, first of

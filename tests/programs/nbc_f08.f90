@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Non-blocking and (where compiled with -DPERSISTENT) persistent collectives through mpi_f08.
 program nbc_f08
   use mpi_f08

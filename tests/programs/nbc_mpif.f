@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Non-blocking collectives from Fortran 77: mpif.h.
       program main
       implicit none

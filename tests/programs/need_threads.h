@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // For programs that are about threads: MPI_THREAD_MULTIPLE, or the end of the program with exit code 77.
 #ifndef URAKATA_TESTS_NEED_THREADS_H
 #define URAKATA_TESTS_NEED_THREADS_H

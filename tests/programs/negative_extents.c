@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A contiguous type over one whose extent is negative has its elements where the standard says. Three blocks of four
 // bytes lie 9 bytes apart, each below the one before: the type begins at -12, and its extent is 9. So two elements have
 // their blocks at 0, -9, -18 and at 9, 0, -9 from the buffer. With the word `messages` a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Neighbourhood collectives whose messages share a communicator with the program's own: neither takes what is the other's,
  * many may be under way, types and communicator may be freed meanwhile, and a block that is too long is an error.
  *

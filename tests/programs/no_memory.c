@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Allocations of Urakata fail on one rank, one after the other: each operation ends on all ranks, well or with
  * MPI_ERR_NO_MEM where it was started and some error elsewhere, and what comes afterwards is right.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Calls for which no request is left, since the process may have no more memory, end with MPI_ERR_NO_MEM and nothing
  * else has happened; once there is room again, all goes on.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several collectives of one communicator are under way at once, and one rank, another in each round, only computes
 // once it has started them, without a call of any kind: the others complete them all the same.
 //

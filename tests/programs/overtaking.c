@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A promise that messages may overtake each other (mpi_assert_allow_overtaking), on a communicator with ranks outside
 // the space: rank 0 receives from the last rank, which must be outside.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reductions by operations of the program's own that may be eBPF code's (ura_op_kernel), in random order and size.
 //
 //     own_operations right ROUNDS SEED    MPI_Iallreduce and MPI_Ireduce by two operations, of which one does not commute,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Programs that stand on MPI's progress rule: a rank that has started a collective and is blocked in some other MPI
 // call still does its part, for others wait for it there. A rank that does not makes this program hang.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Non-blocking collectives from two lines of one function and, in a thread, from another."""
 
 import threading

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // A small generator of random numbers: the same on every machine, any number of them side by side.
 #ifndef URAKATA_TESTS_RANDOM_H
 #define URAKATA_TESTS_RANDOM_H

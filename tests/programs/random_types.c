@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random datatypes of all constructors, packed and unpacked by non-blocking collectives and by MPI_Pack, against the
 // list of their bytes' offsets in the order of the type map, made by the definitions of the standard.
 //

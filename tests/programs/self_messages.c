@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* MPI_COMM_SELF is the program's alone: a wildcard receive there, which is open while the first exchanges of a periodic
  * grid and of a graph with twofold edges are done, gets the program's own message, and a probe sees none before it. */
 #include <mpi.h>

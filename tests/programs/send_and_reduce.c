@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocking messages to the next rank and blocking sums, 100 of each: nothing that could go on beside the program.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Requests that one thread starts and another completes, which ends then: thread after thread. What they leave must not
 // add up. Exit code 77: the host does not give MPI_THREAD_MULTIPLE.
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* What a fork and a core dump of one rank have of the memory of the others, in a space.
 
    space_apart forks MIB ROUNDS: every rank fills MIB, in one piece and in small ones; then, ROUNDS times, all fork at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a debugger is to show of one rank: a variable of its own, and a function that all run again and again.
 //
 //     space_debug

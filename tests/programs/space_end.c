@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A rank ends, or all wait to be ended, in many ways.
 //
 //     space_end code N|segfault|abort|mpi_abort|overflow|linking LIBRARY|wait|children

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a program may do in a space as anywhere: threads, OpenMP, malloc, fork, vfork, exec, system, popen, posix_spawn,
 // dlopen, exceptions, signal handlers, thread-local storage. Prints "right" and ends with 0, or says what went wrong
 // and ends with 1.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Everything at once for some seconds: in each rank, threads that allocate, short-lived threads, children by fork and
 // by system(), and messages of all sizes with their contents checked.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks start others by way of urakata-exec, whose path and whose options are given: spawned_report EXEC REPORT.
 #include <mpi.h>
 #include <stdio.h>

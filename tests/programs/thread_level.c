@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Asks for a level of threads, sends a message around the ring of all ranks, and says what it was told, what the host,
 // asked itself and not by way of whoever stands in front of it, has come up with, and how many helpers of collectives
 // there are.

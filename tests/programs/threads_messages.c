@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_THREAD_MULTIPLE: the threads of each rank exchange messages at once on one communicator, thread t with the
 // threads t of all ranks, by a tag for each round: from any source and from one, probed and not. Every byte is checked,
 // and that messages of one sender come in the order in which they were sent.

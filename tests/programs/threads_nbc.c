@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_THREAD_MULTIPLE: several threads start and complete collectives, each on a communicator of its own, at once. All
 // use a new user-defined operation for the first time at once in each round, which is freed while they do.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program for tools to watch: 50 times MPI_Iallreduce and MPI_Wait. Its children would get EXPECTED_PRELOADS as
 // LD_PRELOAD, and nothing of Urakata's. With -DMODULE it is a library whose play() somebody calls.
 #include <mpi.h>

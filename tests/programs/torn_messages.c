@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All ranks exchange with all others, round after round: messages of all sizes, persistent ones, a persistent
 // neighbourhood collective and a halo of urakata.h for each pair; and in each round all make a ring, whose plan is new.
 // Now and then one of the TCP connections that carry these is torn down, in turn one of the messages' and one of the

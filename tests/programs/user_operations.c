@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What MPI promises to the functions of user-defined operations.
 //
 //     user_operations types     they get the handle that the program passed, also where it was freed meanwhile, and

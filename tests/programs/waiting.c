@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a rank waits.
 //
 //     waiting fair wait|test       what is always done keeps nobody out of MPI_Waitany and MPI_Testany (2 ranks)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a program for which the kernel has no io_uring, as under a container's seccomp profile: without_uring PROGRAM...
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A persistent neighbourhood collective whose arguments are wrong on one rank: the error handler of its communicator is
 // told there, in that call, whether the others are in it, too, or not. Nobody waits for anybody who does not come, and
 // what is right goes on working. Wrong are a type, a count of several, or a type of several.

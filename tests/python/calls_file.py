@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes what a rank's profile would: src/observe/call_profile.hpp, call_events.hpp."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Goals, samples and jobs in few words, for the tests of goals."""
 
 from __future__ import annotations

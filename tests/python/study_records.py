@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results of the overlap study that nobody measured: 2 x engine, T as given."""
 
 from __future__ import annotations

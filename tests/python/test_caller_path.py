@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which program and which mpirun a name means: those of the caller's PATH, whatever a launcher puts before it."""
 
 from __future__ import annotations

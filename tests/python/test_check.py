@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What urakata check says of the machine."""
 
 from __future__ import annotations

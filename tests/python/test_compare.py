@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata compare: intervals, outputs and verdicts, and whole comparisons with a made-up launcher."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata compare: when a comparison ends, and what it runs, with jobs that only move a clock of the test's own."""
 
 from __future__ import annotations

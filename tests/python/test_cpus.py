@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CPU numbers as the kernel writes them: CPUs 0 to 3 and 8 are the list 0-3,8 and the mask 10f."""
 
 from __future__ import annotations

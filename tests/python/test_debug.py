@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata debug on what is no rank: one line that says what it is, and exit code 2."""
 
 from __future__ import annotations

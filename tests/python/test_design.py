@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The pages of docs/design: short decisions with the four headings, an index that has them all, links and paths that
 lead somewhere."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """./dev says what each of its commands does, and installs the hook that refuses subjects of commits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the checker of documents finds, and what it lets pass."""
 
 from __future__ import annotations

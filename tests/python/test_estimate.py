@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Values and between what they lie: quantiles from tables, and that no value is outside of its own bracket."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata-exec: what it makes of programs, options and files. Most need no MPI."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What bench/goals.toml promises, and what is said of definitions that are wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the programs of bench/ and examples/ print, as samples."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a session measures: rounds that alternate, and the same work for all sides; with jobs that are not run."""
 
 from __future__ import annotations

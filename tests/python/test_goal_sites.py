@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Goals of collectives between sites: what single connections are given, and what records say."""
 
 from __future__ import annotations

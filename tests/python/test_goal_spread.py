@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures of goals on samples that nobody chose: the value lies within its spread, and a zero is a line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs that take turns, compared turn by turn; with jobs that are not run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command `urakata goals`, with a session that runs nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What people type out of habit, and what they read: options of mpirun, help at 80 columns, the last report."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Each command of `urakata`, and each group of commands, shows an example in its --help."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`cmake --install`: the command runs from there, and the documents' links lead somewhere."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which cores take a network's interrupts, on machines of files: eth0's are taken by the cores 0 and 2."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--json and --help: every command that measures or looks says it as JSON too, and every help has examples."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The study of collectives that the kernel carries on: results on worked examples, commands, and what is shown."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `urakata hosts check` makes of measurements of long links, on made-up ones."""
 
 from __future__ import annotations

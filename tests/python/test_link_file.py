@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Option LINK_RATES: the user's file of what links between sites carry, in urakata-exec and `urakata tune`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which libraries of a program urakata-exec takes for MPI tools and preloads in front of Urakata's own.
 
 No MPI is needed: an empty library with the name of Open MPI's stands for it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Man pages of programs are their --help as paragraphs, so that a terminal of any width can fill them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command under a Python that lacks what it needs: one line that names it, and how to get it."""
 
 from __future__ import annotations

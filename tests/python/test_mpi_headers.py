@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the build takes mpi.h from: one of another family, or one that is too old, is passed by."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Constants of one file do not hide those of a header.
 
 Several files are compiled as one (CMAKE_UNITY_BUILD). A function or type that two of them have is an error of the

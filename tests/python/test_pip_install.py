@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """pip, as a user has it: a clean clone into an empty environment, the command at work, and nothing left afterwards."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What goes into every rank stays small."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata report: merges ranks, names places, writes JSON, HTML and a trace, and says clearly what is broken."""
 
 from __future__ import annotations

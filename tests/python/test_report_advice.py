@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Advice: who follows it does not get it again."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A job that hangs, or was killed: where each rank is, for how long, and what to type next."""
 
 from __future__ import annotations

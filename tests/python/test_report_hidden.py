@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What was hidden, from instances made up as the formula's cases: times in us."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reports of many ranks and nodes: work grows with what is in the files, and memory with one rank's."""
 
 from __future__ import annotations

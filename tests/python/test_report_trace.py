@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The time line: calls of all ranks on one clock, arrows from sends to receives, what ranks wait for late ones."""
 
 from __future__ import annotations

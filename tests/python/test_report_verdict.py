@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The last lines of the report: what to try for this program, why, and the command that measures it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The whole program in the report: ranks and call sites merged, in every form, also of jobs that ended early."""
 
 from __future__ import annotations

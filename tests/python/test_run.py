@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata run, with a made-up launcher: what it starts, how it ends, and what becomes of the report's folder."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reference in ./dev docs: each function of urakata.h, under the comment that stands above it there."""
 
 from __future__ import annotations

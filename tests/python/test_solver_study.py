@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The study of a solver's exchange: results on worked examples, jobs and their reading, and what is shown."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Steering of test hosts' packets, on hosts that are folders: CPU 0 is the mask 1, and all is as it was afterwards."""
 
 from __future__ import annotations

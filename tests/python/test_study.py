@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The overlap study: plans, and the command."""
 
 from __future__ import annotations

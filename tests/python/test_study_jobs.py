@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The overlap study: its jobs, most with a made-up launcher."""
 
 from __future__ import annotations

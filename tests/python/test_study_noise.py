@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The overlap study's recommendation, on studies made up with noise: how often one is made, with and without reason."""
 
 from __future__ import annotations

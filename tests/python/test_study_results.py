@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The overlap study: measures on worked examples, results, and what is shown of them."""
 
 from __future__ import annotations

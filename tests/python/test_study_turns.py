@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs of a study in turn, and what becomes of one that fails."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What ./dev test and ./dev ci say at the end."""
 
 from __future__ import annotations

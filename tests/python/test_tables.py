@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables on narrow terminals: "jacobi.c:34" is one word at 80 columns, at 40 and at 20."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Titles of figures are never cut: neither one of many words, nor one of a single long word."""
 
 from __future__ import annotations

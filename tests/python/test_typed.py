@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a command tells its user to type begins with the command as it was started: build/bin/urakata report out."""
 
 from __future__ import annotations

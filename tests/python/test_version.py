@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One version, in python/urakata/__init__.py: what is built from it says the same, and so do the texts that name it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Worked examples of every operation, and every kernel at every length and alignment against a plain loop.
 #include "reduce/reducer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedules with many buffers: two values pass through temporaries whose numbers differ by 65 536.
 #include <gtest/gtest.h>
 

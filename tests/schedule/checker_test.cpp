@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checker on small schedules written by hand, each with one thing wrong.
 #include "schedule/checker.hpp"
 

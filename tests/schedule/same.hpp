@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether two schedules are the same in all that a text can say.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // 50 000 texts made of a good one by random changes of bytes and words: each is refused with its line or reads back the
 // same. Fixed seed.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which addresses the kernel leaves free, in layouts as Linux makes them (addresses in GiB; 1024 GiB are 1 TiB).
 #include "space/address_layout.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a task's memory goes, and what its forks have of it. The tests are tasks of a registry of their own.
 #include "space/address_ranges.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Descriptors 10, 11, 12 of the daemon are to be 11, 12, 10: each file arrives at its number, and all others are
 // closed.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A position-independent program of the GNU C library fits; a static, a non-PIE, a sanitised or a cut-off one does not,
 // and the reason says what to do. A script stands for its interpreter.
 #include "space/fit.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What send_handover() sends, a HandoverReceiver gives: texts with blanks and empty ones, 600 descriptors by number.
 #include "space/handover.hpp"
 

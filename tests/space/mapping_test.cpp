@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // This very program mapped a second time: its code is equal byte for byte, its zeroed data is zero again.
 #include "space/mapping.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // "7f00-7f10 r-xp 00001000 08:01 42   /lib/a b.so" is 16 bytes from 0x7f00, readable, from 0x1000 on in "/lib/a b.so".
 #include "space/maps.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two ranks of one job compute the same name, two jobs two names.
 #include "space/meeting.hpp"
 

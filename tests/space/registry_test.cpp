@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A process whose pid stands in slot 1 of the block that URAKATA_SPACE_AT names is task 1; any other process is none.
 #include "space/registry.hpp"
 

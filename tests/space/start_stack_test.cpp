@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arguments "a", "bc", environment "X=1": at the stack pointer stand 2, two pointers, 0, one pointer, 0, and the
 // auxiliary vector with the given pairs, fresh random bytes and the file's name.
 #include "space/start_stack.hpp"

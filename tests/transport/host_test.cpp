@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "transport/host.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Processes that have lanes to each other, for their tests.
 #pragma once
 

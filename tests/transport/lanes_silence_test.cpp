@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lanes whose other end is silent: given up where others go on, an error where none does.
 #include <gtest/gtest.h>
 

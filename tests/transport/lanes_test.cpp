@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages over lanes: in pieces, by number, with lanes that break while they go.
 #include "transport/lanes.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Helpers that move the links of ranks whose threads compute, wait and start meanwhile. For the thread sanitizer, above all.
 #include "transport/link_helper.hpp"
 

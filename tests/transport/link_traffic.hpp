@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Endpoints of processes on nodes of their own, over loopback, and random traffic between them whose every message is
 // checked.
 #pragma once

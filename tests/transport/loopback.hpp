@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The processes of a job that meet over this machine's loopback, for tests of what goes by transport `wire`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A network in memory between simulated ranks of one process, behind HostTransport's Api.
 //
 // Made to be as unkind as a host may be. Messages of one (source, destination, tag) meet in order; apart from that they

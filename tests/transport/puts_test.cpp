@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Puts by transport wire, over real sockets: to sinks by number, mixed with other messages, and when a connection is lost.
 #include "transport/puts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a process listens, with sockets of this machine's loopback.
 #include "transport/sockets.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Over how many connections long payload goes, for what connections and links carry.
 #include "transport/width.hpp"
 

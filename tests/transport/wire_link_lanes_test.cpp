@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The link between ranks at different sites: long payload by lanes, with its RTS or after its CTS, arrives whole and once.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The link between ranks at one site whose long payload goes over several connections: every message arrives whole and
 // once, also when one of them is lost.
 #include <gtest/gtest.h>

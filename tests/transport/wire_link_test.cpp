@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Endpoints of processes on nodes of their own, over loopback: every kind of message arrives once, whole and in order,
 // or fails where its connection is torn down.
 #include "transport/wire_link.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // "node.byte=10": a byte inside a node costs a hundred times the default, and so shorter messages take the ways on which
 // each byte travels once.
 #include "tune/costs.hpp"

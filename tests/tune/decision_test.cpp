@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // 8 bytes to 4 ranks of a node: one step. 64 MiB to 64 hosts: a pipeline. And whatever is chosen can be built.
 #include "tune/decision.hpp"
 

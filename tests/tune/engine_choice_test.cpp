@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // golden/engines.txt has what is chosen from every combination of facts, one a line:
 //   asked, all ranks on one node, helpers of use within it, the host's hook, its threads, where helpers are
 //   | asks for threads; engines, best first, + where with the fallback thread; for ranks of one node; a helper for the link

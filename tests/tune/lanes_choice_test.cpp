@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tune/lanes_choice.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // golden/messages.txt has who carries the program's own messages of three ranks, one case a line:
 //   the nodes of the ranks, wire: which ranks can talk by it, joined: which pairs of nodes (0-1, 0-2, 1-2) reach each
 //   other, asked: of each rank 0, 1 or a (auto), then what else ranks say of themselves, and how many sites there are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two packages of two cores with two hardware threads each, as hwloc numbers them: "0,4/1,5|2,6/3,7".
 #include "tune/placement.hpp"
 

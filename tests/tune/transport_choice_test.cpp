@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // golden/transports.txt has what is chosen from every combination of facts of three ranks, one a line:
 //   the nodes of the ranks, wire: which ranks can talk by it, better: which nodes have a better network, joined: which
 //   pairs of nodes (0-1, 0-2, 1-2) reach each other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* The example's operation, as its eBPF code and as its function. */
 #include "../../examples/affine.bpf.c"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The operation of examples/affine.bpf.c, attached to the test's eBPF code. */
 #pragma once
 

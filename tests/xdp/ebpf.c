@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The eBPF code as a function of the test: urakata_reduce(), on the tables that give_table() has named.
 #include "ebpf.h"
 

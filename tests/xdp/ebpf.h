@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The eBPF code as a part of a test (ebpf.c). */
 #pragma once
 

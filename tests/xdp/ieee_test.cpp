@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Integers against the processor: the same bits, but for which NaN.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Offloads against the same operations in one place, over networks that are good and bad.
 #include "xdp/offload.hpp"
 

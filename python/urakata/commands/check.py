@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata check: what Urakata can do with a host MPI on this machine and, where it cannot, why and what to do."""
 
 from __future__ import annotations

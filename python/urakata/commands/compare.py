@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata compare: a program with and without Urakata, in turn, and which to use."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata debug: gdb on one rank of a space."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata goals: measures the project's promises. `./dev goals` builds first and then calls this."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata info: every option with its value in force, its default and where the value came from."""
 
 from __future__ import annotations

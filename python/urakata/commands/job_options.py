@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The options with which every command starts a job, so that each is spelt the same everywhere."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata kernel: eBPF code for small collectives at network interfaces, for administrators."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata report: what a run hid, what that cost, and what to switch on or off."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata run: starts a program on a host MPI with Urakata under each rank."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata schedule: shows, proves and draws schedules."""
 
 from __future__ import annotations

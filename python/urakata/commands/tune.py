@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata tune: measures what Urakata's choices reckon with, once, and keeps it for all jobs."""
 
 from __future__ import annotations

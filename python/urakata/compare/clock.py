@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The time from MPI_Init to MPI_Finalize: a small library takes it, preloaded into the ranks of all sides alike."""
 
 from __future__ import annotations

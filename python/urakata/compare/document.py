@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The comparison as JSON, and as one HTML file that needs nothing else."""
 
 from __future__ import annotations

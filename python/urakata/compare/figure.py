@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The comparison's figure: each round's ratio to the host's time, with median and interval of each side."""
 
 from __future__ import annotations

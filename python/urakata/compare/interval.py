@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The median of a few samples, and between which of them that of the whole population lies."""
 
 from __future__ import annotations

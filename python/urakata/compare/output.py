@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether two runs of a program wrote the same.
 
 Ranks write in any order, so the lines of a run are a multiset. What differs from run to run with the host alone (times,

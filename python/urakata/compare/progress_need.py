@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether an engine has anything to progress in a program, from a report of one run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Running the sides in turn, round after round, until it is known which is faster or the time is over."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The sides of a comparison: ways to run one program, cheapest first."""
 
 from __future__ import annotations

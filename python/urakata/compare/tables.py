@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The comparison as text, for the terminal and the page alike."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a comparison has measured: the runs of each side, and a side's beside the MPI library's of the same round."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a comparison says: which side to use, or that none is worth it."""
 
 from __future__ import annotations

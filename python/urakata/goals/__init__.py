@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The project's promises as commands: bench/goals.toml says what is promised, this package measures it.
 
 A session is a set of sides (the host alone, the host with Urakata, ...) whose jobs are run in turn, round after round,

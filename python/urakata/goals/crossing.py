@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What Urakata's reports add to the records of bench/sites: what was predicted, and what crossed the links."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Goals, sessions and sides as bench/goals.toml defines them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Why a goal was not measured."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The figures that goals ask for: from a session's samples to one number.
 
 Each takes what stands for all rounds at every point first, and only then compares sides or looks for the worst point.

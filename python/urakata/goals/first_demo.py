@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How long `./dev demo` took in a clone in which nothing was built before: ./dev notes it, once."""
 
 from __future__ import annotations

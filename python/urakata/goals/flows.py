@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is done to single connections across a long link while a job runs: cut, or given rates of their own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From the wheel of ./dev wheel to the first comparison, in an empty Python environment."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Running one job of one side, on this node or across the test hosts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What Urakata's reports add to the records of bench/late: how late ranks were, as told, and what was hidden."""
 
 from __future__ import annotations

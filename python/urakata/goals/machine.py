@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a number was measured on; it stands beside every result, since numbers of two machines are never compared."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measuring goals by name: one session for all goals that share it."""
 
 from __future__ import annotations

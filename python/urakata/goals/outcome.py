@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What measuring a goal gave."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All performance targets as one page of text: what was measured, what is wanted, what is compared."""
 
 from __future__ import annotations

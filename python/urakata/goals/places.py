@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the jobs of a session run: opened for it, and closed behind it."""
 
 from __future__ import annotations

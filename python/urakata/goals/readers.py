@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the programs of bench/ print, as samples: (quantity, point, value) for each figure in a record."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What reports of a job add to what its program printed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Both sides in turn: A B B A A B ..., until the session's time is over."""
 
 from __future__ import annotations

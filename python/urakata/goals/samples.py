@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the jobs of a session have measured."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measuring a session: its jobs from the definition, then round after round."""
 
 from __future__ import annotations

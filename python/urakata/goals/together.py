@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs of all sides at the same time, which take turns on the same cores (bench/turns.h)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Test hosts: several 'hosts' made of namespaces on one machine, joined by links of a set rate, that run MPI jobs.
 
 with Hosts(count=4, rate="1gbit") as hosts:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a launcher calls instead of ssh: `agent [-option]... HOST COMMAND...` runs COMMAND on a test host.
 
 As with ssh, the words of the command are joined and given to a shell there, the standard streams are the caller's, and

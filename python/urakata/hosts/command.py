@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A command that runs on one of the test hosts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """eBPF code for small collectives at the interfaces of test hosts, as `urakata kernel attach` puts it at real ones."""
 
 from __future__ import annotations

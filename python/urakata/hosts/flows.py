@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The program that runs on two hosts of different sites while `urakata hosts check` measures the link between them.
 
     answer PORT                              answers single bytes of one connection

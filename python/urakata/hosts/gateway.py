@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The gateway of a site: the bridge to which its hosts are joined, and a TUN device for each link to another site."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hosts: an instance of test hosts, from its start to its end, and the commands and jobs that run in it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The process that makes an instance of test hosts and holds it together.
 
 keeper           outside: waits for the first process and leaves with it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The words with which each family of MPI starts a job across the test hosts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The network of a site of test hosts, as input for `ip -batch` and `tc -batch`; nothing is run here.
 
 Without sites all hosts are one. Every host has one interface, eth0, the end of a veth pair; the other ends, link0,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Long links of a running instance: cut, restored, set and asked by their control sockets."""
 
 from __future__ import annotations

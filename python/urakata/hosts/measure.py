@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures the links between test hosts: each host sends to the next and receives from the one before, all at once.
 
 Also the program that runs on each host for it, with the arguments PORT PEER SECONDS.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the long links of an instance really give: round trip, rate of one flow and of many, loss, lateness, CPU."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The few system calls that make namespaces, straight from the C library (Python has them only from 3.12 on)."""
 
 from __future__ import annotations

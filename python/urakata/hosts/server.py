@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PID 1 of a test host: runs the commands that arrive on its socket, and reaps whatever ends in the host."""
 
 from __future__ import annotations

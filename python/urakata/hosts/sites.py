@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sites of test hosts: several networks, each with a gateway, and between every two of them a long link.
 
 Nothing is run here: what was asked for is read and checked, and becomes commands for `ip` in the gateways and for

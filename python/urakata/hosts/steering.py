@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Steering of packets on test hosts: on which core the kernel handles what arrives at their interfaces.
 
 As it comes that is the core of who sends, or of the timer that lets a shaped packet go. RPS hands packets to given

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a test host is asked to run a command: one Unix socket a host, one connection a command.
 
 The caller sends the length and the three standard streams in one message, then a JSON object (Request). While the

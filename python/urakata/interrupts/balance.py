@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `urakata check` says of the network's interrupts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A network interface's interrupts and steering, as /proc and /sys say."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The study of collectives that the kernel carries on: who progresses them while ranks compute, and what that costs
 (bench/kernel), over test hosts on this machine.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The paper's figures: elapsed and lost time of a broadcast against its size, a line for each variant."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who takes the interrupts, as a table: for each operation and each core, or group of cores."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who carries a collective on: the program itself, the host, and Urakata's engines; and what they are measured with."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the jobs have measured: for each part, operation, size and variant a value each round."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The study as sheets for other programs: a value a line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Steering of a job's packets: which ways can be set here, and to which cores."""
 
 from __future__ import annotations

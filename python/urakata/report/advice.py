@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What to change at a call site. Who follows an advice does not get the same one again."""
 
 from __future__ import annotations

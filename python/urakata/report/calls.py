@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads DIR/calls-N.bin of all ranks: each MPI call, counted and timed by call site (src/observe/call_profile.hpp)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Brings the clocks of different nodes together.
 
 Messages and collectives give bounds: no message is received before it is sent, and no rank ends a collective that needs

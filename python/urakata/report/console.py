@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines of the report on a terminal."""
 
 from __future__ import annotations

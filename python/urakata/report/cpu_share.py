@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether ranks got their cores while they computed: by their CPU time, beside the time that they spent outside MPI."""
 
 from __future__ import annotations

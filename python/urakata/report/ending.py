@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """When a job ended that did not reach MPI_Finalize, or that it runs still.
 
 Each rank's file tells when its last call began and ended, by its own clock. How long ago that was follows from the end

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is wrong with a report."""
 
 from urakata.paths import NotFoundError

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """DIR/events-N.bin of a rank (src/observe/call_events.hpp), read entry by entry.
 
 Those of a thousand ranks would fill the memory as objects.

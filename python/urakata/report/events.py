@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The time line of all ranks: when each MPI call was, which messages met, and who waited for whom, on one clock.
 
 Calls, messages and waits are read anew each time that they are gone through, one rank after the other.

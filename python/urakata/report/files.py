@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The files of a report's folder: which are a report's, which could not be read, and DIR/rank-N.json of all ranks.
 
 One file that cannot be read costs its rank, never the report: it becomes a Fault, and the others are shown.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a report is without, and why: ranks whose files are missing or cannot be read."""
 
 from __future__ import annotations

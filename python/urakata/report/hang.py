@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A job that did not reach MPI_Finalize: where each rank is, or was, and what to type next."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much of an operation was hidden: from samples that all ranks kept of the same instances (observe/samples.hpp).
 
 On one rank an instance is: begin .. returned (the starting call), gap, wait .. end (the call that found it finished),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Blocking collectives that no rank can end before all have begun: when each clock's ranks were in each of them.
 
 Nothing is kept for a rank and a collective, only numbers for each collective.

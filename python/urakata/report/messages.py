@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The program's own messages in the report, by call site, and whether the ranks share an address space."""
 
 from __future__ import annotations

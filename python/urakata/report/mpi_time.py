@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a program's time in MPI is: waiting for ranks that compute longer, and the rest by kind of call.
 
 The rank with the least time in MPI is the one that the others wait for. What each other rank has more in MPI than that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Turns addresses of code into file:line, or a symbol, or module+offset, whichever is the best known."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What ranks tell of themselves: progress threads, what went to other sites, devices. A line each, or one for all."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Merges the ranks' reports: one row for each call site, and what to switch on or off there.
 
 What was hidden, and for how long late ranks were waited for: hidden.py.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The time line as a Chrome trace, which Perfetto opens.
 
 For each rank tracks of computation, of the MPI calls of each thread, of what it waited for late ranks, and of each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Times and sizes as people read them."""
 
 from __future__ import annotations

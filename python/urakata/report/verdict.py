@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What to try for this program: the last lines of the report. Yes or no first, the reasons after, then the command."""
 
 from __future__ import annotations

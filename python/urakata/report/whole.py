@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The whole program: how much of its time is in MPI, of which rank, and at which call sites."""
 
 from __future__ import annotations

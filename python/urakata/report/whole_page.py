@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The whole program as a part of the HTML page: a bar for each rank, and a row for each call site."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The whole program as text: a row for each rank, and for each of the call sites that took longest."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The sites and links that a study runs jobs across."""
 
 from __future__ import annotations

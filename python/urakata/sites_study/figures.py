@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Times of collectives across long links against their sizes: a line for each method, as in the paper, and what a
 site leader that computes costs."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who performs a collective across a long link."""
 
 from __future__ import annotations

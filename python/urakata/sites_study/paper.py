@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The paper's model of scatter and gather between two sites (Chiba, Endo, Matsuoka), to stand beside ours.
 
 T_L(P) = L + x M / b_L(P) + y M / B + alpha, x = P_max / P + P_max % P, x + y = n_0 + n_1 - 1: with P lanes,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the jobs have measured: for each link, operation, size and method a value each round, and what was predicted."""
 
 from __future__ import annotations

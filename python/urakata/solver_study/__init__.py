@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The study of neighbour exchange in conjugate gradients: the ways of MPI to exchange, on a host alone, under Urakata
 and in a space, on partitions by blocks of rows and by METIS (bench/solver).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The study's two figures: SpMV and CG against the number of parts, for each partition, by its three methods."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The study as one HTML file that needs nothing else, and as a table for other programs."""
 
 from __future__ import annotations

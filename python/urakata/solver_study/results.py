@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the jobs have measured: a row for each side, partition, number of parts, measure and way; a value each round."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Running the jobs: all sides of a partition in turn, round after round, every other round backwards."""
 
 from __future__ import annotations

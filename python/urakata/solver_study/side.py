@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The sides that are compared: a host MPI alone, under Urakata, and with its ranks in a space."""
 
 from __future__ import annotations

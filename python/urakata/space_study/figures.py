@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the study's figures have in common: a colour for each host, and a hollow dashed line for the host alone."""
 
 from __future__ import annotations

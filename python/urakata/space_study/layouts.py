@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Messages of derived datatypes between two ranks: halo patterns of known programs, and a sweep (bench/layout)."""
 
 from __future__ import annotations

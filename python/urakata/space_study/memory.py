@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The memory of a node: after MPI_Init and after an all-to-all, by the number of ranks (bench/memory)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Contiguous messages between two ranks: half round trip, bandwidth, message rate (bench/space)."""
 
 from __future__ import annotations

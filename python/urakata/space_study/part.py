@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A part of the study: a program of bench/, what its records mean, and how they are shown."""
 
 from __future__ import annotations

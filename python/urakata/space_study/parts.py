@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The parts of the study, in the order in which they are measured and shown."""
 
 from __future__ import annotations

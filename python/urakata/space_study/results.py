@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the jobs have measured: for each side, quantity and point a median for each round."""
 
 from __future__ import annotations

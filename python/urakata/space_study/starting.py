@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How long a job takes that does nothing but start and end, by the number of ranks (bench/empty)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One configuration of the study: who progresses communication, with how many ranks and threads, by which algorithm."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One job: a configuration as a command line and environment, run, and its JSON lines read."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the machine is: without it a number means nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What was hidden, and what it cost. All functions are pure; times are in one unit, whichever.
 
 `tw` is the computation alone, `tc` the communication alone, `t` both together with the communication started first,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The study as one HTML file that needs nothing else: figures inside, no script, no address."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From the axes that a user asks for to the configurations that this machine can run, in an order that is fair."""
 
 from __future__ import annotations

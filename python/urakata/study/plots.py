@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The study's figures: a time or measure against the message size, a panel for each p_node, a line for each engine."""
 
 from __future__ import annotations

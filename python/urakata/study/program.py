@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The measuring programs: built by `./dev build` for the tree's hosts, else compiled with the host's own mpicc."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results: the samples of all rounds of a configuration at one message size, and the measures worked out from them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Running a launcher to its end, and ending all of it where it hangs."""
 
 from __future__ import annotations

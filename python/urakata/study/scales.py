@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Axes of figures: message sizes in powers of two, and values with plain numbers."""
 
 from __future__ import annotations

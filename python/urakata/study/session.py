@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A session: all configurations in turn, round by round, so that no side has the quiet minute."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The study's tables, for the terminal and for the page: plain rows of text, so that both show the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pages that need nothing else: images inside, no script, no address."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of text, which the terminal and the page show alike."""
 
 from __future__ import annotations

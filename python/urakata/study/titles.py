@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Titles of figures, in as many lines as they need: a name of a processor or a program may be of any length."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs in turn, round after round, every other round backwards: what drifts with time then meets all of them alike."""
 
 from __future__ import annotations

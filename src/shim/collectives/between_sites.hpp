@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedules of communicators whose ranks are at several sites.
 #pragma once
 

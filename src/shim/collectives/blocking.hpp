@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The blocking form of a collective: from its arguments to its end, without a request of the program's.
 //
 // Thread-safety: as MPI says of the call.

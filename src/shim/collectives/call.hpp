@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The arguments of all collectives in one form, as the entry points hand them on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/collectives/call_binding.hpp"
 
 #include <algorithm>

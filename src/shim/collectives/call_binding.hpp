@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Binding a request to its call: addresses for the schedule's buffers, and what packs and reduces around them.
 #pragma once
 

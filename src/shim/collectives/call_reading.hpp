@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reading the call of a collective: from the program's arguments to what a schedule is built and cached by.
 //
 // Thread-safety: by any thread; a Reading is valid until the thread reads its next call.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One side of a collective's call: what it sends from, or receives into.
 #pragma once
 

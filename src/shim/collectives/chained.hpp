@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which collectives the kernel runs, and by which chains.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The agreement on whether a persistent neighbourhood collective gets a persistent neighbourhood channel. Each rank of
 // the communicator answers in the call that makes the collective, and the least answer counts.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A persistent neighbourhood channel (halo/neighbourhood_channel.hpp) of this rank, under way or not. It belongs to a
 // persistent neighbourhood collective, behind one of our requests, or to a halo of urakata.h. Each neighbour shares
 // this rank's space or is reached by transport wire.

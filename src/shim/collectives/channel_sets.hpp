@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Channel sets and offloads of this process's communicators, for engine `kernel` (chain/channel_set.hpp, xdp/offload.hpp).
 //
 // All ranks of MPI_COMM_WORLD find out in MPI_Init whether they can have them; then each communicator that the program

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/collectives/ebpf_offload.hpp"
 
 #include <netinet/in.h>

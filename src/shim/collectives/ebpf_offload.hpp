@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The offload of a communicator's small collectives (xdp/offload.hpp), or why there is none.
 //
 // Thread-safety: by any thread.

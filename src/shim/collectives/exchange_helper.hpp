@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The progress thread for halos with long payloads between nodes, which works while the program computes. Without it,
 // bytes that the kernel does not take at once, or that the receiver has no buffer for, would wait for the program's
 // next call. (Persistent collectives with such payloads have schedules, which the engine's progress thread runs.) The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A neighbourhood collective by messages of the rank's space, one for each neighbour: of a communicator all of whose
 // ranks are in it. (Persistent ones have neighbourhood channels. A schedule's messages inside a node are the host's,
 // so there is nothing to win by one here: bench/halo.c has both.)

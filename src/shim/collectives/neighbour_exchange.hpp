@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The work behind a request of a neighbourhood collective that has no schedule: a persistent neighbourhood channel
 // (channel_exchange.hpp), or messages in the rank's space (message_exchange.hpp).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Preparing a collective that the communicator has not seen: the choice of the algorithm, and its schedule.
 #pragma once
 

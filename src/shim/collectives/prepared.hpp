@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A prepared collective: its schedule, which others may share, and the instances that have been made of it. Cached per
 // communicator, so that the second start of the same collective builds and allocates nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which collectives eBPF code at the nodes' interfaces computes (xdp/offload.hpp).
 #pragma once
 

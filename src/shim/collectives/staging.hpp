@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations on buffers in device memory. The operation works on a staging buffer, which is filled before the operation
 // starts and copied back after it has completed, both within the program's own calls. Only the rank itself knows where
 // its buffer lies, so no decision that ranks must agree on depends on it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starting a collective: from the arguments of MPI_Iallgather and its kin to a submitted instance.
 #pragma once
 

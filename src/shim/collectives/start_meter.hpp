@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How long starts of collectives take, for the goal nbc-start-own-us; measured where process().measuring() says so.
 //
 // Thread-safety: all by any thread.

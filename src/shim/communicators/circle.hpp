@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The circles of this process (messages/circle.hpp): from a communicator's handle to its circle.
 //
 // Communicators that are not known (shim/communicators/communicator_origin.hpp) stay with the host, as do those of which the endpoint

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the shim knows of a communicator: the group, its contexts in the tags, its engine, its prepared collectives.
 //
 // A Communicator lives from the first non-blocking collective on the handle until the handle is freed and the last

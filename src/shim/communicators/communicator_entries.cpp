@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The calls that make communicators: the host makes them, and where ranks share a space they become circles.
 #include "shim/communicators/circle.hpp"
 #include "shim/communicators/communicator_origin.hpp"

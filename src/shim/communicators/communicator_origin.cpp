@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/communicators/communicator_origin.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The numbers of each communicator whose collectives may be Urakata's: its own, and those for what is made from it.
 //
 // Known are MPI_COMM_WORLD and what the program makes from known communicators by blocking calls, or by

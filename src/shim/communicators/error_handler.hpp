@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The error handlers of communicators, also of those that the program has freed while operations on them were pending.
 //
 // The handle of a freed communicator must not be used. So its error handler is kept where objects of ours outlive the

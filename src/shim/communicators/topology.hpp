@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The neighbours of this rank on a communicator with a topology, as the host has them.
 //
 // Thread-safety: all by any thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fast path of a small message inside a space: bytes without holes, sent at once, received from a rank of the
 // space. Everything else branches off from here.
 //

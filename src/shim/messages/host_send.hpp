@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The send of an MPI_Sendrecv and its kin on a mixed circle, where it goes through the host and the receive does not.
 //
 // Thread-safety: by any thread; an object by one at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The program's own messages on a circle: from the descriptor to the endpoint, and from its results to an MPI_Status.
 // The fast path of a small one is in fast_path.hpp.
 //

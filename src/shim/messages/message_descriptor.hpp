@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From the arguments of MPI_Send and its kin to a descriptor (messages/message_descriptor.hpp). Inline, as is all of the
 // fast path of a small message (fast_path.hpp).
 //

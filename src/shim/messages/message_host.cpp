@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/messages/message_host.hpp"
 
 #include <climits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The host's side of the program's messages on circles (messages/host.hpp), and the queue of its mixed receives.
 //
 // Thread-safety: open_mixed_queue() by the thread that calls MPI_Init; the rest by any.

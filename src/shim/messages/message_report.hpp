@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the report says of the program's own messages. Used only where one was asked for: the entry points take their
 // observed form then (MessagePath::observed).
 //

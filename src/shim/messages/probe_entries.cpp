@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_Probe, MPI_Iprobe, and matched probes with the receives of what they found.
 #include "shim/entries.hpp"
 #include "shim/messages/message.hpp"

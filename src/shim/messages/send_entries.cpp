@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_Send, MPI_Isend, MPI_Send_init and the other modes.
 #include "shim/entries.hpp"
 #include "shim/messages/fast_path.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The program's own messages between nodes by transport wire: this process's link, and the helper that moves it while
 // the program computes.
 //

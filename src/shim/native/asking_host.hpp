@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Marks a call that asks the host for messages from within our own polling: the host then calls the hook of its progress,
 // which has nothing to do, since whoever asks has moved all that is ours just before.
 //

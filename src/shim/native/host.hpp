@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The host MPI: its functions under their PMPI_ names, found at run time. The preload library links to no libmpi.
 //
 // Thread-safety: `host` is filled once, before the program's first MPI call returns, and constant from then on.

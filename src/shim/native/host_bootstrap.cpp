@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/native/host_bootstrap.hpp"
 
 #include "shim/native/host.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The host's collectives on one communicator, for the meeting of ranks in MPI_Init.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/native/host_messages.hpp"
 
 #include <climits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The host's point-to-point as transport/host.hpp wants it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // More elements than an int counts, on hosts without MPI_Count forms: one element of a type of blocks of 2^30 and the
 // rest.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/native/left_handles.hpp"
 
 #include <mutex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Handles of datatypes, operations and error handlers whose last user may have been a progress thread. That thread may
 // not call the MPI library, so a thread of the program frees them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Open MPI's predefined handles are addresses of data in its library. Referring to them directly would need the library
 // at load time, which a program that decides late (Python) does not have yet; so they are looked up like the functions.
 //

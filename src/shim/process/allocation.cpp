@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // operator new and delete of Urakata alone: the program has its own. Where there is no memory, the reserve's.
 //
 // What does not fit there ends with std::bad_alloc, which the calls that may need as much turn into MPI_ERR_NO_MEM

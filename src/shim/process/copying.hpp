@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The costs of copying in force (tune/costs.hpp), as the layers below take them.
 //
 // Thread-safety: all by any thread.

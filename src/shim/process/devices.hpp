@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Are there drivers of accelerators in the process, whose memory the program may hand to us?
 //
 // They may come at any time, since programs load them late (Python does). So the preload library stands in front of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // dlopen of the preload libraries: see devices.cpp.
 #include "base/entry_point.inc"
 

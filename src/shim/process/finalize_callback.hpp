@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The moment inside MPI_Finalize at which Urakata ends: after the program's last delete callback on MPI_COMM_SELF.
 //
 // MPI_Finalize first frees MPI_COMM_SELF, which calls the delete callbacks of its attributes, in the reverse order in

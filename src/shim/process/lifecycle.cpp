@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_Init to MPI_Finalize, and the calls that end the life of what operations refer to.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Why a rank cannot have what all are to have: a part of what it says of itself when they meet. Thread-safety: a value.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/process/other_launcher.hpp"
 
 #include <dlfcn.h>

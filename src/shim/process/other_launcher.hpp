@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A launcher that cannot serve this MPI library: each of the ranks that it starts would be a job of its own.
 #pragma once
 

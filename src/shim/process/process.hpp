@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Urakata in this process: its engines, its observer, its private communicator; from MPI_Init to MPI_Finalize.
 //
 // Thread-safety: initialise() and finalise() by the thread that calls MPI_Init and MPI_Finalize; the rest by any thread

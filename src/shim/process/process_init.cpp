@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The communicators that a process makes in MPI_Init, and what it asks the host for there.
 #include <algorithm>
 #include <cstdint>

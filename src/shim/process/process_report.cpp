@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a process tells of itself in its report.
 #include <sys/resource.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/process/process_sites.hpp"
 
 #include <unistd.h>

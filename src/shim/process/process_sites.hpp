@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sites of the job, as this process sees them.
 #pragma once
 

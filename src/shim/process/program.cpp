@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/process/program.hpp"
 
 #include <sys/auxv.h>

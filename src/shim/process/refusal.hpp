@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What would make a whole job useless ends it in MPI_Init, before the program's own work begins.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What all ranks of a communicator find out alike is said once, and by one of them: its first rank.
 //
 // Thread-safety: by any thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/process/site_links.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the links between the job's sites carry: known from the file of option LINK_RATES, or measured in MPI_Init.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // This process's endpoint for the program's messages. A process has one if it is a task of a space or has a link. With
 // the endpoint come the ports of the ranks in the same space, and the ranks that the link reaches.
 //

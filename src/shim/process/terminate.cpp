@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What libstdc++ calls last where an exception is not caught. Its own version names the exception, for which it brings
 // the demangler: 60 KiB in each preload library, and a page of pointers in every process. Linked into each of them, it
 // answers for Urakata's exceptions alone: the program has its own libstdc++.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the profile, a preload library in front of this one, gets from it: observe/profile_link.hpp.
 #include <dlfcn.h>
 

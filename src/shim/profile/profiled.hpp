@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the profile, a preload library in front of this one, tells of the call that a thread is in; where there is none
 // the same by ourselves. Of the calling thread.
 #pragma once

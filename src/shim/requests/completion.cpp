@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/requests/completion.hpp"
 
 #include "shim/messages/fast_path.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The end of one request of ours: what the program gets to see of it.
 //
 // Thread-safety: as MPI says of MPI_Wait.

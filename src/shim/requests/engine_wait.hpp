@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A caller that waits for a collective: it drives the engines, and sleeps or gives its core away where nothing moves.
 //
 // Thread-safety: an object is one thread's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fortran's integers for requests and matched messages. Open MPI's Fortran wrappers convert each handle, and so does
 // the standard ABI; MPICH's use the integer itself.
 #ifndef URAKATA_ABI_MPICH

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the program's calls move on what is ours, and how they sleep until there is news.
 //
 // Thread-safety: open() by the thread that calls MPI_Init; the rest by any thread between MPI_Init and MPI_Finalize.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_Request_get_status and its kin: the state of requests, which stay as they are.
 #include "shim/entries.hpp"
 #include "shim/messages/message_report.hpp"

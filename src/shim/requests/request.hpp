@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Requests of our own: what the program gets for collectives that we intercept and for its messages in a space
 // (docs/design/decisions/0004-own-request-handles.md).
 //

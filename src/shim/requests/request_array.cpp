@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/requests/request_array.hpp"
 
 #include <algorithm>

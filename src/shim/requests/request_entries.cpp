@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_Start, MPI_Startall, MPI_Cancel, MPI_Request_free.
 #include "shim/collectives/start.hpp"
 #include "shim/entries.hpp"

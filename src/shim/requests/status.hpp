@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the program gets to see of a receive or a probe.
 #pragma once
 

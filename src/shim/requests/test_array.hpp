@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One test of an array of requests, for the calls that complete some of them.
 //
 // Thread-safety: as MPI says of MPI_Testany and MPI_Testsome.

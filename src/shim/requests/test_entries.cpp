@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_Test, MPI_Testall, MPI_Testany, MPI_Testsome. Where none of the requests is ours the call passes at once.
 #include "base/clock.hpp"
 #include "shim/entries.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/requests/test_step.hpp"
 
 #include "shim/process/process.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the calls that test requests move on what is ours before they look.
 //
 // Thread-safety: by any thread between MPI_Init and MPI_Finalize.

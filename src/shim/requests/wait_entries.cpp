@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_Wait, MPI_Waitall, MPI_Waitany, MPI_Waitsome. Where none of the requests is ours the call passes at once.
 #include <algorithm>
 

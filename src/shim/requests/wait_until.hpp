@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Waits where there is an endpoint: moves on everything that is ours, the rank's messages and collectives, until something is so.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the shim knows of the program's datatypes.
 //
 // A datatype is reduced to its canonical shape, and moved by our own loops; the few that cannot be reduced

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the shim knows of the program's reduction operations.
 //
 // Thread-safety: all functions by any thread. A UserOperation is kept until MPI_Op_free and the last operation that

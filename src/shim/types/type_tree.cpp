@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/types/type_tree.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads how the program built a datatype (MPI_Type_get_envelope and _contents) and builds the same as a type map.
 //
 // Bounds are taken from the host at every level, since hosts differ in the padding of structs. What comes out is used

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The halos of urakata.h: ura_halo_create to ura_halo_free.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The neighbours of a halo of urakata.h meet: each rank tells those that it sends to what it sends them, and finds out
 // whether what it is told is what it expects. Nobody needs to know more than its own neighbours, and lists that do not
 // fit together are found without waiting for anybody who does not come (T. Hoefler, C. Siebert, A. Lumsdaine: Scalable

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One side of a halo of urakata.h: to whom its rank sends, or from whom it receives, and the elements as a datatype of
 // the host's for each, whether the program gave index lists or datatypes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "shim/user/host_exchange.hpp"
 
 #include <algorithm>

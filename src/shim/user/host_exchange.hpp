@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An exchange with neighbours by persistent messages of the MPI library, for a halo of urakata.h whose ranks cannot
 // have a neighbourhood channel. The MPI library reports errors to the communicator's error handler. Each function
 // returns the MPI library's code.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a function of urakata.h does with a call that it refuses.
 #pragma once
 

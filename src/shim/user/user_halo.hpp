@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A halo of urakata.h: a repeated exchange with neighbours. The ranks agree on a persistent neighbourhood channel if
 // all of them can have one. Otherwise they use persistent messages of the MPI library.
 //

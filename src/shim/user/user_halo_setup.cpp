@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Making a halo: all ranks agree on whether it can be, and how.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schedules that programs build themselves: ura_begin to ura_free of urakata.h.
 #include <optional>
 #include <string>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What all files of the program know of the job.
 #ifndef URAKATA_TESTS_RANDOM_MESSAGES_JOB_H
 #define URAKATA_TESTS_RANDOM_MESSAGES_JOB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // One message: its sender fills it, and its receiver checks every byte.
 #ifndef URAKATA_TESTS_RANDOM_MESSAGES_MESSAGE_H
 #define URAKATA_TESTS_RANDOM_MESSAGES_MESSAGE_H

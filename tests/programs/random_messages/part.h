@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // A message's payload in memory, as it is or scattered as a derived type says, and its request.
 #ifndef URAKATA_TESTS_RANDOM_MESSAGES_PART_H
 #define URAKATA_TESTS_RANDOM_MESSAGES_PART_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random point-to-point traffic in rounds: all modes, persistent requests, probes, wildcards, cancels, derived types of
 // several constructors, often freed while the message is under way, on communicators that come about in different ways.
 // Each message says who sent it, with what tag, and its number; a receiver checks every byte, and that messages of one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // A round of random messages on one communicator.
 #ifndef URAKATA_TESTS_RANDOM_MESSAGES_ROUND_H
 #define URAKATA_TESTS_RANDOM_MESSAGES_ROUND_H

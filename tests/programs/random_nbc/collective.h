@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // One random collective operation of one rank: its arguments, its buffers with guards, and the judgement.
 #ifndef URAKATA_TESTS_COLLECTIVE_H
 #define URAKATA_TESTS_COLLECTIVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What the files collective*.c share.
 #ifndef URAKATA_TESTS_COLLECTIVE_PARTS_H
 #define URAKATA_TESTS_COLLECTIVE_PARTS_H

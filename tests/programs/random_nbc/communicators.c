@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "communicators.h"
 
 void make_communicators(Communicator* all) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // The communicators that random operations run on, made in every way that MPI has.
 #ifndef URAKATA_TESTS_COMMUNICATORS_H
 #define URAKATA_TESTS_COMMUNICATORS_H

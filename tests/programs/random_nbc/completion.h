@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Completing an array of requests in a random one of MPI's ways.
 #ifndef URAKATA_TESTS_COMPLETION_H
 #define URAKATA_TESTS_COMPLETION_H

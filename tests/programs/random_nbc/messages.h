@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // The program's own messages, whose requests stand in the same arrays as those of collectives. On one communicator they
 // are received from anybody with any tag: a message of a collective that strayed there would be found out.
 #ifndef URAKATA_TESTS_MESSAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Reductions: which operation on which type, and values whose result does not depend on the order of evaluation.
 #ifndef URAKATA_TESTS_OPERATORS_H
 #define URAKATA_TESTS_OPERATORS_H

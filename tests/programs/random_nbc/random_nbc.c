@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random non-blocking and persistent collectives against the host's blocking ones.
 //
 //     random_nbc [--seed N] [--cases N] [--batch N] [--verbose] [--no-early-free] [--no-persistent] [--no-derived]

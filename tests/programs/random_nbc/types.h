@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Predefined types, and random derived types that say the same (equal signature) in different ways (type maps).
 #ifndef URAKATA_TESTS_TYPES_H
 #define URAKATA_TESTS_TYPES_H

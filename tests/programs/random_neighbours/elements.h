@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What blocks of a neighbourhood's ends are made of: predefined types, and types made of each.
 #pragma once
 

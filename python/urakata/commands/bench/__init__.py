@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata bench: benchmarks that a user can run on a machine of their own, one a module."""
 
 from __future__ import annotations

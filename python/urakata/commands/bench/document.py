@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a benchmark writes and reads again: its JSON, with notes on what went wrong."""
 
 from __future__ import annotations

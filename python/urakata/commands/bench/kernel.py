@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata bench kernel."""
 
 from __future__ import annotations

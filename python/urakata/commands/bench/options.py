@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Values of options that the benchmarks share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The bar of a benchmark that runs."""
 
 from __future__ import annotations

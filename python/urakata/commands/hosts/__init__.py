@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata hosts: several test hosts on this machine, joined by links of a set rate, and MPI jobs across them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata hosts check: whether test hosts are possible here, and what their links really give."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata hosts cut, restore, set and links: the long links of test hosts, while a job runs on them."""
 
 from __future__ import annotations

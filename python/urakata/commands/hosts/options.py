@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the commands of `urakata hosts` that make hosts have in common: their options, and the hosts made of them."""
 
 from __future__ import annotations

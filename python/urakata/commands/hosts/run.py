@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """urakata hosts run: an MPI job across test hosts."""
 
 from __future__ import annotations
