@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "information.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -9,6 +11,7 @@
 #include "base/json.hpp"
 #include "base/known_links.hpp"
 #include "base/options.hpp"
+#include "base/written.hpp"
 #include "tune/costs.hpp"
 
 namespace urakata {
@@ -69,7 +72,10 @@ std::string cost_text(const tune::CostRow& row, tune::Costs costs) { return tune
 std::string shown_value(const Option& option) {
   const std::string_view value = option_value(option);
   if (option.name == "LINK_RATES") {
-    if (const Result<KnownLinks> known = read_known_links(value)) return known->file;
+    // A file that is not there yet is the one of `auto`, the default; by name it would be an error.
+    if (const Result<KnownLinks> known = read_known_links(value)) {
+      return access(known->file.c_str(), R_OK) == 0 ? known->file : std::string(option.standard);
+    }
   }
   return std::string(value);
 }
@@ -121,20 +127,25 @@ std::string help_text() {
 }
 
 std::string options_table() {
-  std::size_t value_width = 5, origin_width = 4;
+  // As they are pasted into a shell.
+  const auto setting = [](const Option& option) {
+    const std::string value = shown_value(option);
+    return "URAKATA_" + std::string(option.name) + "=" + (value.empty() ? value : written::shell_word(value));
+  };
+  std::size_t setting_width = 8, origin_width = 4;
   for (const Option& option : option_table()) {
-    value_width = std::max(value_width, shown_value(option).size());
+    setting_width = std::max(setting_width, setting(option).size());
     origin_width = std::max(origin_width, option_origin(option).size());
   }
   const auto row = [&](std::string_view name, std::string_view value, std::string_view origin,
                        std::string_view standard, std::string_view sentence) {
-    return padded(name, 19) + padded(value, value_width) + padded(origin, origin_width) + padded(standard, 7) +
+    return padded(name, setting_width) + padded(value, 5) + padded(origin, origin_width) + padded(standard, 7) +
            std::string(sentence) + "\n";
   };
-  std::string text = row("option", "value", "from", "default", "what it does");
+  std::string text = row("variable", "unit", "from", "default", "what it does");
   for (const Option& option : option_table()) {
-    text += row("URAKATA_" + std::string(option.name), or_dash(shown_value(option)), option_origin(option),
-                or_dash(option.standard), option.sentence);
+    text +=
+        row(setting(option), or_dash(option.unit), option_origin(option), or_dash(option.standard), option.sentence);
   }
   text += "\n" + row("cost", "value", "from", "default", "what it is");
   for (const tune::CostRow& cost : tune::cost_table()) {

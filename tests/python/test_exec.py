@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -39,6 +41,21 @@ def in_force(*arguments: str, cwd: Path | None = None, **environment: str) -> di
     answer = run("--info", "--json", *arguments, cwd=cwd, **environment)
     assert answer.returncode == 0, answer.stderr
     return {option["name"]: (option["value"], option["origin"]) for option in json.loads(answer.stdout)}
+
+
+def test_what_info_shows_can_be_pasted_as_variables(tmp_path: Path) -> None:
+    """Of urakata info and of urakata-exec --info; also a value with a blank in it. Units stand beside."""
+    asked = ["--set", "NAP_US=50", "--set", f"REPORT={tmp_path}/a b", "--set", "ALGORITHM=allgather:ring"]
+    pythonpath = str(Path(paths.__file__).parents[1])
+    by_python = [sys.executable, "-m", "urakata", "info", *asked]
+    environment = {**os.environ, "PYTHONPATH": pythonpath, "COLUMNS": "200"}
+    shown = subprocess.run(by_python, capture_output=True, text=True, check=True, env=environment).stdout
+    for text in (shown, run("--info", *asked).stdout):
+        lines = re.findall(r"^(URAKATA_\w+=(?:'[^']*'|\S*)) +(\S+)", text, re.MULTILINE)
+        pasted = dict(shlex.split(setting)[0].split("=", 1) for setting, _ in lines)
+        assert ("URAKATA_NAP_US=50", "us") in lines and pasted["URAKATA_REPORT"] == f"{tmp_path}/a b"
+        values = {name: value for name, (value, _) in in_force(**pasted).items()}
+        assert values == {name: value for name, (value, _) in in_force(*asked).items()}
 
 
 def compiled(folder: Path, text: str, *options: str, compiler: str = "cc") -> str:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from urakata import paths
@@ -43,7 +45,7 @@ def info(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show every option and every cost: value in force, default, where the value comes from, and what it is."""
+    """Show every option, as a variable to paste, and every cost: value in force, default, origin, and what it is."""
     asked = subprocess.run(
         [str(paths.program("urakata-exec")), "--info", "--json", *(arguments or [])],
         capture_output=True,
@@ -57,14 +59,15 @@ def info(
     if as_json:
         write_json(options)
         return
-    table = Table("option", "value", "default", "from", "what it does", **_STYLE)
+    table = Table("variable", "unit", "default", "from", "what it does", **_STYLE)
     for option in options:
         value, default = str(option["value"]), str(option["default"])
         changed = value != default
+        setting = escape(f"{option['variable']}={shlex.quote(value) if value else ''}")
         table.add_row(
-            f"URAKATA_{option['name']}",
-            f"[bold]{value or '-'}[/bold]" if changed else value or "-",
-            default or "-",
+            f"[bold]{setting}[/bold]" if changed else setting,
+            option["unit"] or "-",
+            escape(default) or "-",
             option["origin"],
             option["sentence"],
         )
