@@ -334,7 +334,7 @@ def test_command_writes_all_forms(folder: Path) -> None:
 
 
 BROKEN_SITE = json.dumps({**rank(1), "call_sites": [{"number": 0}]})
-TORN = [("", "is broken, or cut off"), (json.dumps(rank(1))[:300], "is broken, or cut off"), ("[]", "is no report")]
+TORN = [("", "is broken, or cut off"), (json.dumps(rank(1))[:300], "is broken, or cut off")]
 ODD = [
     ('{"urakata_report": 99}', "has form 99"),
     ('{"urakata_report": 3}', "is broken: "),
@@ -357,6 +357,13 @@ def test_a_broken_file_costs_its_rank_a_line(folder: Path, text: str, why: str) 
     (folder / "rank-0.json").unlink()
     with pytest.raises(ReportError, match=r"rank-1\.json.*nothing else"):
         summarise(folder)
+
+
+def test_files_of_others_are_no_part_of_a_report_whatever_their_names(folder: Path) -> None:
+    (folder / "rank-12.json").write_text('{"rank": 12, "score": 3}')
+    (folder / "calls-12.bin").write_bytes(b"data of mine")
+    summary = summarise(folder)
+    assert [told["rank"] for told in summary.ranks] == [0, 1] and summary.gaps == []
 
 
 def test_ranks_with_the_same_fault_share_a_line(tmp_path: Path) -> None:

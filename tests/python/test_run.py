@@ -182,6 +182,20 @@ def test_the_report_has_a_folder_without_files_of_an_earlier_run(tmp_path: Path,
         summarise(folder)
 
 
+def test_files_of_others_stay_whatever_their_names(tmp_path: Path) -> None:
+    """What the ranks would write over ends it before anything is started."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "rank-12.json").write_text('{"score": 3}')
+    (folder / "rank-0.json").write_text('{"urakata_report": 3, "rank')
+    mpirun = launcher(tmp_path, "echo started")
+    assert run(tmp_path, "-n", "2", "--host", mpirun, "--report", "out", "--", "./app")[:2] == (0, "started\n")
+    assert (folder / "rank-12.json").exists() and not (folder / "rank-0.json").exists()
+    code, output, errors = run(tmp_path, "-n", "13", "--host", mpirun, "--report", "out", "--", "./app")
+    assert code == 2 and output == "" and "rank-12.json there is no report of Urakata's and would be lost" in errors
+    assert (folder / "rank-12.json").exists()
+
+
 def test_the_report_is_shown_after_the_job_whatever_its_code(tmp_path: Path) -> None:
     rank = (
         '{"urakata_report": 3, "rank": 0, "ranks": 1, "host": "here", "pid": 1, "program": "./app", "host_mpi": "Made '

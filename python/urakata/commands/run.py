@@ -25,7 +25,7 @@ from urakata.commands.job_options import (
 )
 from urakata.last_report import DEFAULT_REPORT, remember
 from urakata.report.ending import RUN_FILE, is_noted, note_end
-from urakata.report.files import own_files
+from urakata.report.files import foreign_files, own_files
 
 _EXAMPLES = """
 [bold]Examples[/bold]
@@ -108,10 +108,16 @@ def check_options(options: list[str]) -> None:
         raise typer.Exit(2)
 
 
-def _prepare_report(folder: Path) -> None:
-    """A folder without an earlier run's report. Whatever else lies there stays."""
+def _prepare_report(folder: Path, ranks: int) -> None:
+    """A folder without an earlier run's report. Whatever else lies there stays; what the ranks would write over is
+    named."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if foreign := foreign_files(folder, ranks):
+            raise paths.NotFoundError(
+                f"--report {folder}: {foreign[0].name} there is no report of Urakata's and would be lost. Move it, or "
+                "name another folder"
+            )
         for left_over, _ in list(own_files(folder)):
             left_over.unlink()
         if is_noted(folder):
@@ -219,7 +225,7 @@ def run(
     if not job_hosts.fit_sites(chosen, ranks, arguments, options):
         raise typer.Exit(2)
     if report:
-        _prepare_report(report)
+        _prepare_report(report, ranks)
     code = run_job(command, environment)
     if report:
         _show_report(report, html)

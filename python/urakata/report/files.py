@@ -18,6 +18,8 @@ from urakata.report.errors import ReportError
 FORMAT = 3
 
 _NAME = re.compile(r"(?:(rank)-(\d+)\.json|(calls)-(\d+)\.bin|(events)-(\d+)\.bin)(?:\.\d+\.part)?")
+# How each kind begins.
+_MARKS = {"rank": b'{"urakata_report"', "calls": b"URACALLS", "events": b"URAEVENT"}
 _OF_RANK = {
     *("rank", "ranks", "host", "engine", "engine_why", "helpers", "options", "call_sites", "tracks"),
     "realtime_minus_monotonic_ns",
@@ -47,16 +49,38 @@ class JobKey(NamedTuple):
     ranks: int
 
 
-def own_files(folder: Path, *kinds: str) -> Iterator[tuple[Path, int]]:
-    """The ranks' files in the folder, by the names that a report gives, and their ranks; of `kinds` ("rank", "calls",
-    "events") only whole ones, without kinds drafts that a killed rank has left, too."""
+def _named_files(folder: Path) -> Iterator[tuple[Path, str, int]]:
+    """All files with names of a report's, with kind and rank."""
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         found = _NAME.fullmatch(path.name)
-        if found is None or path.is_dir():
-            continue
-        kind, number = (part for part in found.groups() if part is not None)
-        if not kinds or (kind in kinds and not path.name.endswith(".part")):
-            yield path, int(number)
+        if found is not None and not path.is_dir():
+            kind, number = (part for part in found.groups() if part is not None)
+            yield path, kind, int(number)
+
+
+def _is_own(path: Path, kind: str) -> bool:
+    """By how it begins, as far as it goes: it may be cut off, and a rank may have been killed before the first byte.
+    One that cannot be read is taken for ours, so that whoever reads it says why."""
+    mark = _MARKS[kind]
+    try:
+        with path.open("rb") as file:
+            begin = file.read(len(mark))
+    except OSError:
+        return True
+    return mark.startswith(begin) or not any(begin)
+
+
+def own_files(folder: Path, *kinds: str) -> Iterator[tuple[Path, int]]:
+    """The ranks' files in the folder, by name and content, and their ranks; of `kinds` ("rank", "calls", "events") only
+    whole ones, without kinds drafts that a killed rank has left, too."""
+    for path, kind, number in _named_files(folder):
+        if (not kinds or (kind in kinds and not path.name.endswith(".part"))) and _is_own(path, kind):
+            yield path, number
+
+
+def foreign_files(folder: Path, ranks: int) -> list[Path]:
+    """Files that are none of a report's, but have the names that these ranks would write."""
+    return [path for path, kind, number in _named_files(folder) if number < ranks and not _is_own(path, kind)]
 
 
 def blame(error: ReportError, path: Path, rank: int, faults: Faults | None) -> None:
