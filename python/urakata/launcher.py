@@ -37,6 +37,10 @@ _SYSTEM_LAUNCHERS = {
 }
 
 
+# Where mpirun is found by everybody, and not since a virtual environment or a module was chosen.
+_SYSTEM_FOLDERS = (Path("/usr/bin"), Path("/bin"))
+
+
 @dataclass(frozen=True)
 class Host:
     """A host MPI: its launcher and which family it belongs to (one of FAMILIES)."""
@@ -253,11 +257,12 @@ def find_host(wanted: str | None = None, program: str | None = None) -> Host:
     linked = _of_program(program) if program else None
     if wanted:
         host = _wanted(wanted)
+        _tell_other_of_caller(wanted, host)
         if linked and host.family not in linked.families:
             library = f"{linked.path} ({linked.families[0]})"
             raise paths.NotFoundError(
                 f"--mpi {wanted}: {program} is linked with {library}, and under {host.launcher} ({host.family}) each "
-                f"of its ranks would be a job of its own. Leave --mpi out, or name the launcher that belongs to it"
+                f"of its ranks would be a job of its own. " + _own_launcher(linked)
             )
         return host
     if linked and (launcher := linked.launcher()):
@@ -278,9 +283,32 @@ def find_host(wanted: str | None = None, program: str | None = None) -> Host:
     raise paths.NotFoundError("no mpirun was found. In the source tree, run ./dev setup; or say --mpi /path/to/mpirun")
 
 
+def _own_launcher(linked: Linked) -> str:
+    """What to type for a program with this library."""
+    launcher = linked.launcher()
+    return f"Leave --mpi out, or type --mpi {launcher}" if launcher else "Name the launcher that belongs to it"
+
+
+def _tell_other_of_caller(wanted: str, host: Host) -> None:
+    """One line where a family's name means the source tree's MPI, while the caller's environment has its own."""
+    if wanted not in FAMILIES or host.launcher != _of_tree(wanted):
+        return
+    caller = _of_caller((wanted,))
+    if caller is None or caller.launcher.parent in _SYSTEM_FOLDERS:
+        return
+    if caller.launcher.resolve() != host.launcher.resolve():
+        print(
+            f"urakata: --mpi {wanted} takes the source tree's {host.launcher}; --mpi {caller.launcher} takes the one "
+            "on PATH",
+            file=sys.stderr,
+        )
+
+
 def find_host_of_benchmarks(wanted: str | None) -> Host:
     """The MPI that is measured: the one wanted, else the source tree's Open MPI, for which the programs are built."""
-    return find_host(wanted or ("openmpi" if _of_tree("openmpi") else None))
+    if wanted is None and (of_tree := _of_tree("openmpi")):
+        return describe(of_tree)
+    return find_host(wanted)
 
 
 def _wanted(wanted: str) -> Host:

@@ -107,6 +107,13 @@ def test_the_callers_mpirun_goes_before_the_source_trees_and_is_said(
     said = capsys.readouterr().err
     assert f"{of_caller} (openmpi 4.1.4)" in said and f"--mpi {of_tree}" in said
     assert launcher.find_host_of_benchmarks(None).launcher == of_tree
+    assert capsys.readouterr().err == ""
+    # By its name the source tree's is taken, and a line says so, as another one is on PATH.
+    assert launcher.find_host("openmpi").launcher == of_tree
+    said = capsys.readouterr().err
+    assert said.startswith(f"urakata: --mpi openmpi takes the source tree's {of_tree}; --mpi {of_caller} takes")
+    assert said.count("\n") == 1
+    assert launcher.find_host(str(of_caller)).launcher == of_caller and capsys.readouterr().err == ""
     assert launcher.Linked("not", ("openmpi",)).launcher() == of_caller
     assert launcher.Linked("not", ("mpich", "impi")).launcher() != of_caller
     # A launcher that Urakata does not know is none that could run it.

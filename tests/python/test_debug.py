@@ -41,7 +41,13 @@ def test_a_process_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_process_that_is_no_rank(tmp_path: Path) -> None:
     assert f"process {os.getpid()} (" in (said := refused(tmp_path, os.getpid()))
-    assert "is no rank of a space" in said
+    assert "is no rank of a space: a rank's pid is needed. " in said and "run --space" in said
+
+
+def test_a_ranks_number_is_no_pid(tmp_path: Path) -> None:
+    """Process 1 may be another user's; what to type instead is said all the same."""
+    said = refused(tmp_path, 1)
+    assert said.startswith("urakata: process 1 ") and "here" in said.partition(". ")[2]
 
 
 def test_a_process_of_another_user(tmp_path: Path) -> None:

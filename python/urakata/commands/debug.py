@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from urakata import __file__ as package
+from urakata import typed
 from urakata.paths import NotFoundError
 
 _EPILOG = """
@@ -61,24 +62,25 @@ def _check(pid: int) -> None:
         is_rank = _is_rank(pid)
     except PermissionError as error:
         owner = Path(f"/proc/{pid}").stat().st_uid
-        raise NotFoundError(
-            f"process {pid} belongs to user {owner}: only that user and root may look into it"
-        ) from error
+        why = f"belongs to user {owner}: only that user and root may look into it"
+        if owner == os.geteuid():
+            why = "may not be looked into: the system does not permit it"
+        raise NotFoundError(f"process {pid} {why}. {_advice()}") from error
     except OSError as error:
         raise NotFoundError(f"there is no process {pid}. {_advice()}") from error
     if not is_rank:
         name = _status(pid)["Name"]
-        raise NotFoundError(f"process {pid} ({name}) is no rank of a space. {_advice()}")
+        raise NotFoundError(f"process {pid} ({name}) is no rank of a space: a rank's pid is needed. {_advice()}")
 
 
 def _advice() -> str:
     if ranks := _ranks():
-        return f"Ranks in spaces here: {', '.join(ranks)}"
-    return "No rank lives in a space here (urakata run --space); for any other program, gdb -p PID serves"
+        return f"Pids of ranks in spaces here: {', '.join(ranks)}"
+    return f"No rank lives in a space here ({typed.command()} run --space); for any other program, gdb -p PID serves"
 
 
 def debug(
-    pid: Annotated[int, typer.Argument(help="Process of the rank.")],
+    pid: Annotated[int, typer.Argument(help="Pid of the rank's process, not the rank's number.")],
     arguments: Annotated[list[str] | None, typer.Argument(metavar="[-- OPTIONS OF gdb]", show_default=False)] = None,
 ) -> None:
     """Start gdb on one rank of a space, with the symbols of that rank only."""
