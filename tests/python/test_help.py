@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 typer_main = pytest.importorskip("typer.main")
 
-from urakata import cli  # noqa: E402
+from urakata import cli, commands  # noqa: E402
 
 
 def helps(command: object, name: str) -> Iterator[tuple[str, str]]:
@@ -42,3 +45,14 @@ def test_no_example_is_broken_at_80_columns() -> None:
         line for epilog in found.values() for line in epilog.splitlines() if line.startswith("  ") and len(line) > 78
     ]
     assert long == []
+
+
+def test_each_help_text_is_written_once() -> None:
+    """Options that several commands have are in job_options.py, hosts/options.py and bench/options.py."""
+    folder = Path(commands.__file__).parent
+    found = Counter(
+        text
+        for file in folder.rglob("*.py")
+        for text in re.findall(r'help=f?"([^"]{15,})"', file.read_text(encoding="utf-8"))
+    )
+    assert [text for text, times in found.items() if times > 1] == []

@@ -17,11 +17,14 @@ from rich.console import Console
 from urakata import job_hosts, launcher
 from urakata.commands.job_options import (
     RANKS,
+    TIMEOUT,
     JobCommand,
     LauncherArgumentsOption,
     McaOption,
     MpiOption,
+    ProgramArgument,
     RanksOption,
+    SettingsOption,
     launcher_words,
 )
 from urakata.json_output import JsonFile, write_json
@@ -86,12 +89,7 @@ def _tell_round(line: str) -> None:
 
 
 def compare(
-    program: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="-- PROGRAM [ARGUMENT]...", help="The program and its arguments, after --.", show_default=False
-        ),
-    ],
+    program: ProgramArgument,
     ranks: RanksOption = RANKS,
     host: MpiOption = None,
     engines: Annotated[
@@ -121,9 +119,7 @@ def compare(
             metavar="N", min=1, help="Rounds.  [dim]default: until the spread is small[/dim]", show_default=False
         ),
     ] = None,
-    timeout: Annotated[
-        float, typer.Option(metavar="S", min=0.1, help="Seconds after which a job is given up.")
-    ] = 600.0,
+    timeout: Annotated[float, typer.Option(metavar="S", min=0.1, help=TIMEOUT)] = 600.0,
     ignore: Annotated[
         list[str] | None,
         typer.Option(metavar="REGEX", help="Leave this out of the output's lines; repeatable.", show_default=False),
@@ -134,10 +130,7 @@ def compare(
             metavar="COMMAND", help="Reads each output; an exit code but 0 makes it wrong.", show_default=False
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any option of urakata info.", show_default=False),
-    ] = None,
+    settings: SettingsOption = None,
     launcher_arguments: LauncherArgumentsOption = None,
     mca: McaOption = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figure and JSON.")] = Path(

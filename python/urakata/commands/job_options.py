@@ -13,7 +13,9 @@ from urakata import launcher
 RANKS = 2
 """How many ranks a job has where the user does not say."""
 
-MPIS = "openmpi, mpich, impi, a launcher, or the folder of an MPI."
+MPIS = f"{', '.join(launcher.NAMES)}, a launcher, or the folder of an MPI."
+
+TIMEOUT = "Seconds after which a job is given up."
 
 RANKS_NAMES = ("-n", "-np", "--np", "--ranks")
 """-np is mpirun's. As a name of its own it is no -n with the value p."""
@@ -30,6 +32,16 @@ def _mpi_option(default: str) -> Any:
 MpiOption = Annotated[str | None, _mpi_option("the MPI that the program is linked with, else the first mpirun on PATH")]
 MpiWithoutProgramOption = Annotated[
     str | None, _mpi_option("the first mpirun on PATH, else the source tree's Open MPI")
+]
+ProgramArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="-- PROGRAM [ARGUMENT]...", help="The program and its arguments, after --.", show_default=False
+    ),
+]
+SettingsOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any option of urakata info.", show_default=False),
 ]
 LauncherArgumentsOption = Annotated[
     list[str] | None,

@@ -66,8 +66,11 @@ def _call(*words: str) -> None:
     raise typer.Exit(subprocess.run([str(paths.program("urakata-kernel")), *words], check=False).returncode)
 
 
+_Interface = Annotated[str, typer.Argument(help="Network interface, such as eth0.")]
+
+
 def attach(
-    interface: Annotated[str, typer.Argument(help="Network interface, such as eth0.")],
+    interface: _Interface,
     user: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Who may use it; may be repeated. Without: who calls.")
     ] = None,
@@ -83,7 +86,7 @@ def attach(
     _call("attach", interface, ebpf.file(), *users, *own, *(["--generic"] if generic else []))
 
 
-def detach(interface: Annotated[str, typer.Argument(help="Network interface, such as eth0.")]) -> None:
+def detach(interface: _Interface) -> None:
     """Detach it from an interface."""
     _call("detach", interface)
 

@@ -20,7 +20,9 @@ from urakata.commands.job_options import (
     LauncherArgumentsOption,
     McaOption,
     MpiOption,
+    ProgramArgument,
     RanksOption,
+    SettingsOption,
     launcher_words,
 )
 from urakata.last_report import DEFAULT_REPORT, remember
@@ -143,12 +145,7 @@ def _show_report(folder: Path, html: Path | None) -> None:
 
 
 def run(
-    program: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="-- PROGRAM [ARGUMENT]...", help="The program and its arguments, after --.", show_default=False
-        ),
-    ],
+    program: ProgramArgument,
     ranks: RanksOption = RANKS,
     host: MpiOption = None,
     engine: Annotated[
@@ -183,10 +180,7 @@ def run(
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML file with options.", show_default=False)
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any option of urakata info.", show_default=False),
-    ] = None,
+    settings: SettingsOption = None,
     launcher_arguments: LauncherArgumentsOption = None,
     mca: McaOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the command line that would be run.")] = False,

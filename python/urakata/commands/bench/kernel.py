@@ -11,8 +11,9 @@ import typer
 from rich.console import Console
 
 from urakata import launcher, paths
+from urakata.commands import job_options
 from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
-from urakata.commands.bench.options import Earlier, Timeout, listed, parse_sizes
+from urakata.commands.bench.options import Earlier, LinkRate, TablesFolder, Timeout, listed, parse_sizes
 from urakata.commands.bench.progress import with_progress
 from urakata.json_output import JsonFile
 
@@ -99,15 +100,11 @@ def kernel(
             "who reads them); a list.  [dim]default: none and, where it can be set, rps[/dim]"
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option("--mpi", "--host", metavar="MPI", help="openmpi, mpich, impi, or the folder of an MPI.")
-    ] = "openmpi",
-    rate: Annotated[str, typer.Option(help="Rate of the test hosts' links.")] = "1gbit",
+    host: Annotated[str, typer.Option("--mpi", "--host", metavar="MPI", help=job_options.MPIS)] = "openmpi",
+    rate: LinkRate = "1gbit",
     repeats: Annotated[int | None, typer.Option(min=1, help="Rounds.  [dim]default: 3, quick 1[/dim]")] = None,
     timeout: Timeout = 120.0,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for figures, CSV and JSON.")] = Path(
-        "urakata-kernel"
-    ),
+    output: TablesFolder = Path("urakata-kernel"),
     only_json: JsonFile = None,
     again: Earlier = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions, one round.")] = False,

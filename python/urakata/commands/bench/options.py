@@ -9,7 +9,13 @@ from typing import Annotated
 
 import typer
 
-Timeout = Annotated[float, typer.Option(min=1, help="Seconds after which a job is given up.")]
+from urakata.commands.job_options import TIMEOUT
+
+Timeout = Annotated[float, typer.Option(min=1, help=TIMEOUT)]
+LinkRate = Annotated[str, typer.Option(help="Rate of the test hosts' links.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be measured.")]
+PagesFolder = Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figures and JSON.")]
+TablesFolder = Annotated[Path, typer.Option("-o", "--output", help="Folder for figures, CSV and JSON.")]
 Earlier = Annotated[Path | None, typer.Option("--from", help="Show an earlier run's folder or JSON; measure nothing.")]
 
 

@@ -12,8 +12,9 @@ import typer
 from rich.console import Console
 
 from urakata import launcher, paths
+from urakata.commands import job_options
 from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
-from urakata.commands.bench.options import Earlier, Timeout, listed, numbers, parse_sizes
+from urakata.commands.bench.options import DryRun, Earlier, LinkRate, PagesFolder, Timeout, listed, numbers, parse_sizes
 from urakata.commands.bench.progress import with_progress
 from urakata.commands.run import check_options
 from urakata.json_output import JsonFile
@@ -146,35 +147,28 @@ def overlap(
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(
-            "--mpi", "--host", metavar="MPI", help="openmpi, mpich, impi, a launcher, or the folder of an MPI."
-        ),
+        typer.Option("--mpi", "--host", metavar="MPI", help=job_options.MPIS),
     ] = None,
     hosts: Annotated[
         int | None, typer.Option(min=2, help="Over so many test hosts on this machine, joined by shaped links.")
     ] = None,
-    rate: Annotated[str, typer.Option(help="Rate of the test hosts' links.")] = "1gbit",
+    rate: LinkRate = "1gbit",
     nodes: Annotated[int, typer.Option(min=1, help="Nodes of a real cluster, as the launcher knows them.")] = 1,
     cores: Annotated[
         int | None, typer.Option(min=1, help="n_cpu of a node.  [dim]default: the cores of this machine[/dim]")
     ] = None,
-    launcher_arguments: Annotated[
-        list[str] | None,
-        typer.Option("--launcher-argument", metavar="ARG", help="Handed to mpirun as it is; may be repeated."),
-    ] = None,
+    launcher_arguments: job_options.LauncherArgumentsOption = None,
     program: Annotated[
         Path | None, typer.Option(help="bench/overlap, built for this host.  [dim]default: built when needed[/dim]")
     ] = None,
     timeout: Timeout = 600.0,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figures and JSON.")] = Path(
-        "urakata-overlap"
-    ),
+    output: PagesFolder = Path("urakata-overlap"),
     only_json: JsonFile = None,
     again: Earlier = None,
     quick: Annotated[
         bool, typer.Option("--quick", help=f"A first look: sizes {_QUICK_SIZES}, one division, short loops.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be measured.")] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """How much of a non-blocking collective is hidden behind computation, and by which means best."""
     console = Console()

@@ -13,8 +13,9 @@ from rich.console import Console
 
 from urakata import launcher, paths
 from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
-from urakata.commands.bench.options import Earlier, listed, numbers, parse_sizes
+from urakata.commands.bench.options import Earlier, TablesFolder, listed, numbers, parse_sizes
 from urakata.commands.bench.progress import with_progress
+from urakata.commands.job_options import TIMEOUT
 from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
@@ -133,11 +134,9 @@ def sites(
     ] = None,
     timeout: Annotated[
         float | None,
-        typer.Option(min=1, help="Seconds after which a job is given up.  [dim]default: 300, paper 3600[/dim]"),
+        typer.Option(min=1, help=f"{TIMEOUT}  [dim]default: 300, paper 3600[/dim]"),
     ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for figures, CSV and JSON.")] = Path(
-        "urakata-sites"
-    ),
+    output: TablesFolder = Path("urakata-sites"),
     only_json: JsonFile = None,
     again: Earlier = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and delays, one round.")] = False,

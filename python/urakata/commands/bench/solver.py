@@ -13,7 +13,7 @@ from rich.console import Console
 
 from urakata import launcher, paths
 from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
-from urakata.commands.bench.options import Earlier, Timeout, listed, numbers
+from urakata.commands.bench.options import DryRun, Earlier, LinkRate, Timeout, listed, numbers
 from urakata.commands.bench.progress import with_progress
 from urakata.json_output import JsonFile
 
@@ -118,7 +118,7 @@ def solver(
     hosts: Annotated[
         int | None, typer.Option(min=2, help="Over so many test hosts on this machine, a rank on each.")
     ] = None,
-    rate: Annotated[str, typer.Option(help="Rate of the test hosts' links.")] = "1gbit",
+    rate: LinkRate = "1gbit",
     iterations: Annotated[int | None, typer.Option(min=1, help="Most of a solver.  [dim]default: 20[/dim]")] = None,
     repeats: Annotated[
         int | None, typer.Option(min=1, help="Rounds over all sides.  [dim]default: 3, quick 2[/dim]")
@@ -130,7 +130,7 @@ def solver(
     only_json: JsonFile = None,
     again: Earlier = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small grid, two parts, fewer rounds.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be measured.")] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """What a solver's exchange with its neighbours costs, by each way of MPI: alone, under Urakata, in a space."""
     from urakata.solver_study.results import MEASURES, PARTITIONS

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from urakata import launcher, paths
 from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
-from urakata.commands.bench.options import Earlier, Timeout, listed
+from urakata.commands.bench.options import DryRun, Earlier, PagesFolder, Timeout, listed
 from urakata.commands.bench.progress import with_progress
 from urakata.json_output import JsonFile
 
@@ -92,13 +92,11 @@ def space(
         int | None, typer.Option(min=1, help="Rounds over all sides.  [dim]default: 5, quick 2[/dim]")
     ] = None,
     timeout: Timeout = 120.0,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for page, figures and JSON.")] = Path(
-        "urakata-space"
-    ),
+    output: PagesFolder = Path("urakata-space"),
     only_json: JsonFile = None,
     again: Earlier = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be measured.")] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """What the ranks of a node gain from one address space: each host MPI alone and with --space, beside the floor."""
     from urakata.space_study.parts import PARTS

