@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The protocol of an edge (src/halo/edge.hpp) for the model checker spin: every interleaving of some exchanges of two or
-   three ranks. test_halo_model.py runs it. To be defined:
+/* The protocol of a channel (src/halo/channel.hpp) for the model checker spin: every interleaving of some exchanges of
+   two or three ranks. test_halo_model.py runs the model and defines these macros:
 
-     RANKS, EDGES         how many of each, up to 4 edges
-     FROM(e), TO(e)       the ends of edge e
-     CREDIT(e)            does the relation go one way?
-     TURNS                2; 1 is the form that must be caught
-     KIND                 of the payloads of all edges: IN_LINE, LANDING or RENDEZVOUS; left out: any, as below
+     RANKS, CHANNELS      number of ranks and of channels, at most 4 channels
+     FROM(e), TO(e)       sender and receiver of channel e
+     CREDIT(e)            whether the relation is one-way
+     BUFFERS              number of buffers: 2; 1 is the form that must be caught
+     KIND                 way of the payloads of all channels: IN_SLOT, BOUNCE or RENDEZVOUS; without it: any, as below
 
-   Memory order is no part of it: each statement is one step for all. What a payload holds is the number of its exchange,
-   and one by rendezvous has two pieces. A program uses its buffers again as soon as it may. */
+   The model has no memory order: each statement is one step for all ranks. A payload holds the number of its exchange. A
+   rendezvous payload has two pieces. A program reuses its buffers as soon as it may. */
 
 #define LAST 3 /* exchanges */
 #if RANKS == 2
 #define PIECES 2
 #else
-#define PIECES 1 /* of more there is nothing more to see, and too many states to search */
+#define PIECES 1 /* more pieces show nothing new, and have too many states to search */
 #endif
 
-#define T(e, k) ((e) * TURNS + (k) % TURNS)
-#define TURN_FREE(e, k) (!CREDIT(e) || k <= TURNS || ready[e] >= k - 1)
+#define T(e, k) ((e) * BUFFERS + (k) % BUFFERS)
+#define BUFFER_FREE(e, k) (!CREDIT(e) || k <= BUFFERS || ready[e] >= k - 1)
 
-/* How payloads go: in line, with landing places, or by rendezvous; any of these, between two ranks for each edge. More
-   than two edges of rendezvous would take minutes. */
-mtype = {IN_LINE, LANDING, RENDEZVOUS};
-local mtype kind[EDGES];
+/* The way of a channel's payloads: in the mailbox slot, with bounce buffers, or by rendezvous. Between two ranks each
+   channel has any of these. More than two channels with rendezvous would take minutes. */
+mtype = {IN_SLOT, BOUNCE, RENDEZVOUS};
+local mtype kind[CHANNELS];
 
-/* A mark and the kind of its put are one word. */
-mtype = {LANDED, DIRECT, RTS};
-typedef PutLine { byte mark; mtype how; byte payload }
-PutLine put_line[EDGES * TURNS];
-byte ready[EDGES];
+/* A sequence flag and the kind of its put are one word. */
+mtype = {BOUNCED, DIRECT, RTS};
+typedef MailboxSlot { byte flag; mtype how; byte payload }
+MailboxSlot mailbox[CHANNELS * BUFFERS];
+byte ready[CHANNELS];
 typedef Share { byte claimed; byte by_sender; byte by_receiver }
-Share share[EDGES * TURNS];
+Share share[CHANNELS * BUFFERS];
 
-/* The program's buffers: 0 is whatever it does with them outside of exchanges. */
-byte source[EDGES];
+/* The program's buffers: 0 stands for any use outside of exchanges. */
+byte source[CHANNELS];
 typedef Elements { byte piece[PIECES] }
-Elements target[EDGES];
-byte inside[RANKS]; /* the exchange that a rank is in; 0: none */
+Elements target[CHANNELS];
+byte inside[RANKS]; /* number of the exchange that a rank is in; 0: none */
 
 mtype = {HELD, RTS_SENT, SHARING, LEFT};
-local mtype stage[EDGES]; /* the sender's */
+local mtype stage[CHANNELS]; /* the sender's */
 mtype = {WAITING, CLAIMED, TAKEN};
-local mtype receipt[EDGES]; /* the receiver's */
-local byte sent[EDGES], received[EDGES]; /* pieces copied by each */
+local mtype receipt[CHANNELS]; /* the receiver's */
+local byte sent[CHANNELS], received[CHANNELS]; /* pieces copied by each */
 
 inline publish(e, w, then) {
-  d_step { put_line[T(e, k)].mark = k; put_line[T(e, k)].how = w; stage[e] = then }
+  d_step { mailbox[T(e, k)].flag = k; mailbox[T(e, k)].how = w; stage[e] = then }
 }
 
 inline write_target(e, p) {
@@ -56,21 +56,21 @@ inline write_target(e, p) {
 
 inline put(e) {
   if
-  :: kind[e] != IN_LINE && kind[e] != RENDEZVOUS && ready[e] >= k ->
+  :: kind[e] != IN_SLOT && kind[e] != RENDEZVOUS && ready[e] >= k ->
     write_target(e, 0);
     write_target(e, PIECES - 1);
     publish(e, DIRECT, LEFT)
   :: else ->
     if
-    :: d_step { !TURN_FREE(e, k) -> stage[e] = HELD }
+    :: d_step { !BUFFER_FREE(e, k) -> stage[e] = HELD }
     :: else ->
       if
       :: kind[e] == RENDEZVOUS ->
         d_step { share[T(e, k)].claimed = 0; share[T(e, k)].by_sender = 0; share[T(e, k)].by_receiver = 0; sent[e] = 0 }
         publish(e, RTS, RTS_SENT)
       :: else ->
-        put_line[T(e, k)].payload = source[e];
-        publish(e, LANDED, LEFT)
+        mailbox[T(e, k)].payload = source[e];
+        publish(e, BOUNCED, LEFT)
       fi
     fi
   fi
@@ -106,35 +106,35 @@ inline claim(e) {
 
 inline take(e) {
   if
-  :: d_step { put_line[T(e, k)].how == LANDED ->
-      target[e].piece[0] = put_line[T(e, k)].payload;
-      target[e].piece[PIECES - 1] = put_line[T(e, k)].payload;
+  :: d_step { mailbox[T(e, k)].how == BOUNCED ->
+      target[e].piece[0] = mailbox[T(e, k)].payload;
+      target[e].piece[PIECES - 1] = mailbox[T(e, k)].payload;
       receipt[e] = TAKEN
     }
-  :: d_step { put_line[T(e, k)].how == DIRECT -> receipt[e] = TAKEN }
-  :: put_line[T(e, k)].how == RTS -> claim(e)
+  :: d_step { mailbox[T(e, k)].how == DIRECT -> receipt[e] = TAKEN }
+  :: mailbox[T(e, k)].how == RTS -> claim(e)
   fi
 }
 
-/* Whatever a poll of an edge may find to do. */
-#define POLL(e)                                                                                                      \
-  :: FROM(e) == self && stage[e] == HELD && TURN_FREE(e, k) -> put(e)                                                \
-  :: FROM(e) == self && stage[e] == RTS_SENT && ready[e] >= k -> share_out(e)                                        \
-  :: d_step { FROM(e) == self && (stage[e] == RTS_SENT || stage[e] == SHARING) &&                                    \
-     share[T(e, k)].by_receiver + sent[e] == PIECES -> stage[e] = LEFT }                                             \
-  :: TO(e) == self && receipt[e] == WAITING && put_line[T(e, k)].mark == k -> take(e)                                \
-  :: TO(e) == self && receipt[e] == WAITING && put_line[T(e, k)].mark > k -> assert(false) /* invariant 3 */         \
-  :: d_step { TO(e) == self && receipt[e] == CLAIMED && received[e] + share[T(e, k)].by_sender == PIECES ->          \
+/* Everything that a poll of a channel may find to do. */
+#define POLL(e)                                                                                                       \
+  :: FROM(e) == self && stage[e] == HELD && BUFFER_FREE(e, k) -> put(e)                                               \
+  :: FROM(e) == self && stage[e] == RTS_SENT && ready[e] >= k -> share_out(e)                                         \
+  :: d_step { FROM(e) == self && (stage[e] == RTS_SENT || stage[e] == SHARING) &&                                     \
+     share[T(e, k)].by_receiver + sent[e] == PIECES -> stage[e] = LEFT }                                              \
+  :: TO(e) == self && receipt[e] == WAITING && mailbox[T(e, k)].flag == k -> take(e)                                  \
+  :: TO(e) == self && receipt[e] == WAITING && mailbox[T(e, k)].flag > k -> assert(false) /* invariant 3 */           \
+  :: d_step { TO(e) == self && receipt[e] == CLAIMED && received[e] + share[T(e, k)].by_sender == PIECES ->           \
      receipt[e] = TAKEN }
 
 #define DONE(e) ((FROM(e) != self || stage[e] == LEFT) && (TO(e) != self || receipt[e] == TAKEN))
-#if EDGES == 1
+#if CHANNELS == 1
 #define POLL_ALL POLL(0)
 #define ALL_DONE DONE(0)
-#elif EDGES == 2
+#elif CHANNELS == 2
 #define POLL_ALL POLL(0) POLL(1)
 #define ALL_DONE (DONE(0) && DONE(1))
-#elif EDGES == 3
+#elif CHANNELS == 3
 #define POLL_ALL POLL(0) POLL(1) POLL(2)
 #define ALL_DONE (DONE(0) && DONE(1) && DONE(2))
 #else
@@ -152,7 +152,7 @@ proctype Rank(byte self) {
       inside[self] = k;
       e = 0;
       do
-      :: e == EDGES -> break
+      :: e == CHANNELS -> break
       :: else ->
         if
         :: FROM(e) == self -> source[e] = k
@@ -167,17 +167,17 @@ proctype Rank(byte self) {
       e = 0
     }
     do
-    :: e == EDGES -> break
+    :: e == CHANNELS -> break
     :: else ->
       if
-      :: TO(e) == self && (CREDIT(e) || kind[e] != IN_LINE) -> ready[e] = k
+      :: TO(e) == self && (CREDIT(e) || kind[e] != IN_SLOT) -> ready[e] = k
       :: else
       fi;
       e++
     od;
     e = 0;
     do
-    :: e == EDGES -> break
+    :: e == CHANNELS -> break
     :: else ->
       if
       :: FROM(e) == self -> put(e)
@@ -193,7 +193,7 @@ proctype Rank(byte self) {
     d_step {
       e = 0;
       do
-      :: e == EDGES -> break
+      :: e == CHANNELS -> break
       :: else ->
         if
         :: TO(e) == self ->
@@ -218,15 +218,15 @@ proctype Rank(byte self) {
 init {
   byte i;
   atomic {
-    for (i : 0 .. EDGES - 1) {
+    for (i : 0 .. CHANNELS - 1) {
 #ifdef KIND
       kind[i] = KIND
 #else
       if
       :: i != 0 && RANKS != 2 -> kind[i] = kind[0]
-      :: i == 0 || RANKS == 2 -> kind[i] = IN_LINE
-      :: i == 0 || RANKS == 2 -> kind[i] = LANDING
-      :: (i == 0 || RANKS == 2) && EDGES <= 2 -> kind[i] = RENDEZVOUS
+      :: i == 0 || RANKS == 2 -> kind[i] = IN_SLOT
+      :: i == 0 || RANKS == 2 -> kind[i] = BOUNCE
+      :: (i == 0 || RANKS == 2) && CHANNELS <= 2 -> kind[i] = RENDEZVOUS
       fi
 #endif
     }
