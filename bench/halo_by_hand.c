@@ -12,10 +12,10 @@
 
 enum { LINE = 64, SPINS = 2000 };
 
-// What one neighbour writes.
-struct landing {
-  _Alignas(LINE) atomic_ulong mark;  // exchanges that have come
-  _Alignas(LINE) double places[];    // two
+// The memory at one rank that one neighbour writes.
+struct mailbox {
+  _Alignas(LINE) atomic_ulong flag;  // sequence flag: number of the last exchange whose payload is here
+  _Alignas(LINE) double buffers[];   // double buffer: two payloads
 };
 
 struct by_hand {
@@ -23,14 +23,14 @@ struct by_hand {
   int neighbours;
   ptrdiff_t edge;
   struct box *out, *in;
-  struct landing **here, **there;  // one for each neighbour: what it writes, and where this rank writes
+  struct mailbox **here, **there;  // by neighbour: the mailbox that it writes, and the one that this rank writes
   unsigned long exchanges;
 };
 
 static size_t cells_of(const struct box* of) { return (size_t)(of->size[0] * of->size[1] * of->size[2]); }
 
 static size_t bytes_of(const struct box* of) {
-  const size_t bytes = sizeof(struct landing) + 2 * cells_of(of) * sizeof(double);
+  const size_t bytes = sizeof(struct mailbox) + 2 * cells_of(of) * sizeof(double);
   return (bytes + LINE - 1) / LINE * LINE;
 }
 
@@ -42,8 +42,8 @@ struct by_hand* by_hand_create(MPI_Comm graph, int neighbours, ptrdiff_t edge, c
   made->edge = edge;
   made->out = calloc(count, sizeof *made->out);
   made->in = calloc(count, sizeof *made->in);
-  made->here = calloc(count, sizeof(struct landing*));
-  made->there = calloc(count, sizeof(struct landing*));
+  made->here = calloc(count, sizeof(struct mailbox*));
+  made->there = calloc(count, sizeof(struct mailbox*));
   int* const ranks = calloc(4 * count, sizeof *ranks);  // of sources, their weights, of destinations, theirs
   MPI_Aint* const offsets = calloc(2 * count, sizeof *offsets);
   memcpy(made->out, out, (size_t)neighbours * sizeof *out);
@@ -64,8 +64,8 @@ struct by_hand* by_hand_create(MPI_Comm graph, int neighbours, ptrdiff_t edge, c
     int unit;
     char* other;
     MPI_Win_shared_query(made->window, ranks[i], &size, &unit, &other);
-    made->here[i] = (struct landing*)(own + offsets[i]);
-    made->there[i] = (struct landing*)(other + offsets[count + (size_t)i]);
+    made->here[i] = (struct mailbox*)(own + offsets[i]);
+    made->there[i] = (struct mailbox*)(other + offsets[count + (size_t)i]);
   }
   free(ranks);
   free(offsets);
@@ -87,20 +87,20 @@ static void copy(const struct by_hand* e, double* cells, const struct box* of, d
   }
 }
 
-// A neighbour that is here has read all before the last exchange, since what it has sent in that has come: two places do.
+// Two buffers are enough: a neighbour whose payload of the last exchange has come has read all earlier payloads.
 void by_hand_exchange(struct by_hand* e, double* cells) {
   const unsigned long number = ++e->exchanges;
   for (int i = 0; i < e->neighbours; ++i) {
-    struct landing* const to = e->there[i];
-    copy(e, cells, &e->out[i], to->places + number % 2 * cells_of(&e->out[i]), 1);
-    atomic_store_explicit(&to->mark, number, memory_order_release);
+    struct mailbox* const to = e->there[i];
+    copy(e, cells, &e->out[i], to->buffers + number % 2 * cells_of(&e->out[i]), 1);
+    atomic_store_explicit(&to->flag, number, memory_order_release);
   }
   for (int i = 0; i < e->neighbours; ++i) {
-    struct landing* const from = e->here[i];
-    for (int spins = 0; atomic_load_explicit(&from->mark, memory_order_acquire) < number; ++spins) {
+    struct mailbox* const from = e->here[i];
+    for (int spins = 0; atomic_load_explicit(&from->flag, memory_order_acquire) < number; ++spins) {
       if (spins >= SPINS) sched_yield();
     }
-    copy(e, cells, &e->in[i], from->places + number % 2 * cells_of(&e->in[i]), 0);
+    copy(e, cells, &e->in[i], from->buffers + number % 2 * cells_of(&e->in[i]), 0);
   }
 }
 

@@ -13,7 +13,7 @@ struct box {
   ptrdiff_t start[DIMENSIONS], size[DIMENSIONS];
 };
 
-// For each neighbour two landing places used in turn, and a mark that counts exchanges, in memory that the ranks share.
+// For each neighbour a double buffer with sequence flags, in memory that the ranks share.
 struct by_hand;
 
 // Collective over `graph`, whose ranks are all on one node; each rank's neighbours send to it and receive from it. `out` and

@@ -61,8 +61,7 @@ static void discard_persistent(struct exchange* e) {
   discard_vector(e);
 }
 
-// --- neighbour: MPI_Start of MPI_Neighbor_alltoallv_init; under Urakata in a space its exchange plan, with two landing
-// places used in turn ---
+// --- neighbour: MPI_Start of MPI_Neighbor_alltoallv_init; under Urakata in a space a neighbourhood channel ---
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 static const char* prepare_neighbour(struct exchange* e) {
