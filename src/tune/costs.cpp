@@ -35,7 +35,7 @@ constexpr std::string_view kHosts = "bench/nbc.c over `urakata hosts`, links of 
 constexpr std::string_view kLayouts = "bench/layout.c (Granite Rapids)";
 constexpr std::string_view kFaces = "examples/halo_faces.c";
 constexpr std::string_view kExchanges = "bench/halo.c";
-constexpr std::string_view kPlans = "tests/halo/bench_test.cpp (EPYC, Granite Rapids, 2 ranks)";
+constexpr std::string_view kChannels = "tests/halo/bench_test.cpp (EPYC, Granite Rapids, 2 ranks)";
 
 template <auto kGroup>
 constexpr std::array<CostRow, 7> link_rows(std::string_view group, std::string_view measured) {
@@ -95,23 +95,23 @@ constexpr auto kOthers = std::to_array<CostRow>({
     {"copy", "piece_most", "bytes", "Longest piece of what two ranks copy; not below the shortest", kNotMeasured, kLine,
      kMostPiece, in<&Costs::copy, &CopyCosts::piece_most>},
     {"exchange", "pull_least", "bytes",
-     "Exchange plans: from here a payload between neighbours that send to each other is left to its receiver", kPlans,
-     0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::pull_least>},
-    {"exchange", "direct_least", "bytes", "Exchange plans: from here a receiver says that it is there", kPlans, 0,
+     "Neighbourhood channels: from here the receiver copies, between neighbours that send to each other", kChannels, 0,
+     kMostBytes, in<&Costs::exchange, &ExchangeCosts::pull_least>},
+    {"exchange", "direct_least", "bytes", "Neighbourhood channels: from here a receiver has a ready flag", kChannels, 0,
      kMostBytes, in<&Costs::exchange, &ExchangeCosts::direct_least>},
-    {"exchange", "landing_most", "bytes", "Exchange plans: up to here a payload lands where no receiver is there yet",
-     kPlans, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::landing_most>},
+    {"exchange", "landing_most", "bytes", "Neighbourhood channels: up to here early payloads have bounce buffers",
+     kChannels, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::landing_most>},
     {"exchange", "short_landing_most", "bytes",
-     "Exchange plans: up to here payloads land, whatever else is said, where blocks are shorter than a line", kPlans, 0,
+     "Neighbourhood channels: up to here bounce buffers alone, if blocks are shorter than a line", kChannels, 0,
      kMostBytes, in<&Costs::exchange, &ExchangeCosts::short_landing_most>},
-    {"exchange", "shared_most", "bytes", "Exchange plans: below, all between two ranks of a space goes with one mark",
-     kPlans, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::shared_most>},
-    {"exchange", "far_landing_most", "bytes", "Exchange plans: the same between nodes", kNotMeasured, 0, kMostBytes,
-     in<&Costs::exchange, &ExchangeCosts::far_landing_most>},
-    {"exchange", "plan_landing", "bytes", "Exchange plans: most memory for that in a plan", kNotMeasured, 0, kMostBytes,
-     in<&Costs::exchange, &ExchangeCosts::plan_landing>},
-    {"exchange", "all_landing", "bytes", "Exchange plans: most memory for that in a process", kNotMeasured, 0,
-     kMostBytes, in<&Costs::exchange, &ExchangeCosts::all_landing>},
+    {"exchange", "shared_most", "bytes", "Neighbourhood channels: below, all payloads between two ranks share one",
+     kChannels, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::shared_most>},
+    {"exchange", "far_landing_most", "bytes", "Neighbourhood channels: bounce buffers up to here between nodes",
+     kNotMeasured, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::far_landing_most>},
+    {"exchange", "plan_landing", "bytes", "Neighbourhood channels: most memory for bounce buffers of one", kNotMeasured,
+     0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::plan_landing>},
+    {"exchange", "all_landing", "bytes", "Neighbourhood channels: most memory for bounce buffers of a process",
+     kNotMeasured, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::all_landing>},
     {"helper", "gap", "ns", "A helper on the program's core is woken where longer passes from start to wait",
      "`urakata bench overlap`, Ibcast and Iallgather of 1 MiB", 0, kLongest, in<&Costs::helper, &HelperCosts::gap>},
 });

@@ -72,7 +72,7 @@ def test_the_report_says_which_way_halos_go(folder: Path, tmp_path: Path, name: 
             (row.algorithm, row.engine, re.sub(r"^\d+ neighbours? (.*);.*", r"\1", row.why))
             for row in rows(tmp_path / plans)
         }
-        refused = ("persistent messages", "host", "a rank cannot have an exchange plan of it")
+        refused = ("persistent messages", "host", "a rank cannot have a neighbourhood channel for it")
         together = ("exchange plan", "poll", "by stores")
         assert found == {together if plans == "1" else refused}
     assert {row.operation for row in rows(tmp_path / "1")} == {"ura_halo", "random halo"}

@@ -137,7 +137,7 @@ void ChannelExchange::tell(const Extent& of_all) {
   why_ = of_all.near != 0 || of_all.far == 0 ? neighbours(of_all.near) + " by stores" : "";
   if (of_all.far != 0) why_ += (why_.empty() ? "" : ", ") + neighbours(of_all.far) + " by put frames";
   why_ +=
-      "; landing places: at most " + kib(bounce_buffers.bytes) + " of " + kib(bounce_buffers.budget) + " KiB of a rank";
+      "; bounce buffers: at most " + kib(bounce_buffers.bytes) + " of " + kib(bounce_buffers.budget) + " KiB of a rank";
   if (bounce_buffers.without != 0) why_ += ", none for " + neighbours(bounce_buffers.without);
   if (bounce_buffers.refused != 0) why_ += " (" + std::to_string(bounce_buffers.refused) + " for want of room)";
 }
@@ -371,7 +371,7 @@ bool near_exchanges_under_way() { return all().near.load(std::memory_order_relax
 bool long_exchanges_under_way() { return all().by_helper.load(std::memory_order_relaxed) != 0; }
 
 void start_exchange_helper() {
-  fallback = new FallbackProgress("urakata/exchange", "exchange plans", [] {
+  fallback = new FallbackProgress("urakata/exchange", "neighbourhood channels", [] {
     progress_exchanges();
     return exchanges_under_way();
   });

@@ -62,7 +62,8 @@ bool in_device(const void* vector, std::string* why) {
     *why = place.error().message;
   } else if (place->driver != nullptr) {
     *why =
-        "a vector is in memory of a device, which exchange plans do not reach; copy it to the processor's memory "
+        "a vector is in memory of a device, which neighbourhood channels do not reach; copy it to the processor's "
+        "memory "
         "first, or set EXCHANGE_PLANS=0";
   }
   return !why->empty();

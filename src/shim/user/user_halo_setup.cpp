@@ -154,7 +154,7 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
     // Keeps the duplicate for its error handler. transports().any() is the same on all ranks.
     if (process().transports().any()) made->comm_ = std::exchange(own.comm, MPI_COMM_NULL);
   } else {
-    made->why_ = possible ? "a rank cannot have an exchange plan of it"
+    made->why_ = possible ? "a rank cannot have a neighbourhood channel for it"
                           : "ranks share no space, and transport wire joins no nodes";
     made->host_ =
         std::make_unique<HostExchange>(std::exchange(own.comm, MPI_COMM_NULL), std::move(*out), std::move(*in));
