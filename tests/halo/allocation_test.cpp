@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges allocate nothing, whichever way the payloads go.
+// Exchanges allocate nothing, whichever way the payloads take.
 #include <gtest/gtest.h>
 
 #include <cstdint>

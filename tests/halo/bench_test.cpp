@@ -42,8 +42,9 @@ std::uint64_t read_words(const std::byte* memory, std::uint64_t blocks, std::uin
   return sum;
 }
 
-// The median over rounds of `repeats` exchanges of two ranks with as many edges each way, each of so many blocks. Fresh: a
-// rank writes each word that it sends before, and reads each that it has received after, which counts as well.
+// Prints the median over rounds of `repeats` exchanges of two ranks with `channels` channels each way, each of
+// `blocks` blocks. `fresh`: a rank writes each word before it sends it, and reads each word that it has received. This
+// counts, too.
 void measure(std::uint64_t channels, std::uint64_t blocks, std::uint64_t block, std::uint64_t gap, bool fresh,
              const Costs& costs) {
   constexpr std::size_t kRounds = 31;
@@ -112,7 +113,7 @@ TEST(Bench, DISABLED_Exchange) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two cores";
   measure(1, 1, 8, 0, false, {});
   measure(6, 1, 8, 0, false, {.shared_most = 0});
-  measure(6, 1, 8, 0, false, {});  // by one edge
+  measure(6, 1, 8, 0, false, {});  // by one channel
   const Costs bounce{.pull_least = UINT64_MAX, .bounce_most = UINT64_MAX, .direct_least = UINT64_MAX};
   Costs direct = bounce;
   direct.direct_least = direct.short_bounce_most = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Edges between nodes, step by step: one thread plays all ranks, each in a space of its own, and hands them the frames.
+// Channels between nodes, step by step: one thread plays all ranks, each in its own space, and delivers the frames.
 #include <gtest/gtest.h>
 
 #include "halo/neighbourhood_channel.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kLarge = 600 << 10;  // more than two slices
 
-// Both send 4 KiB and neither waits for a word: one frame each, for whoever begins first as for whoever is late.
+// Both ranks send 4 KiB and neither waits for an answer: one frame each, from the first rank and from the late one.
 TEST(FarChannels, NoRtsAndNoCtsWhereTheRelationIsSymmetric) {
   Neighbourhood all(2, {channel(0, 1, 4096), channel(1, 0, 4096)}, {}, {0, 1});
   all.join_all();
@@ -18,11 +18,11 @@ TEST(FarChannels, NoRtsAndNoCtsWhereTheRelationIsSymmetric) {
   for (std::uint64_t k = 1; k <= 4; ++k) {
     begin(all.rank[0], all, k);
     EXPECT_FALSE(test(all.rank[0]));
-    all.deliver(7);  // to a receiver that has not begun: it lands
+    all.deliver(7);  // to a receiver that has not begun: into its bounce buffer
     begin(all.rank[1], all, k);
     EXPECT_TRUE(test(all.rank[1]));
     EXPECT_FALSE(all.rank[0].halo->news());
-    all.deliver(7);  // straight to its place
+    all.deliver(7);  // straight into the elements
     EXPECT_TRUE(all.rank[0].halo->news());
     for (Rank& rank : all.rank) {
       EXPECT_TRUE(test(rank));
@@ -39,7 +39,7 @@ TEST(FarChannels, NoRtsAndNoCtsWhereTheRelationIsSymmetric) {
   EXPECT_EQ(all.network.refused(), 0U);
 }
 
-// A sender two exchanges ahead of a receiver from which nothing comes back: its third put is held.
+// A one-way relation. The third put of a sender that is two exchanges ahead of its receiver is held.
 TEST(FarChannels, ACreditComesBackInAOneWayRelation) {
   Neighbourhood all(2, {channel(0, 1, 8)}, {}, {0, 1});
   all.join_all();
@@ -85,7 +85,7 @@ TEST(FarChannels, PutsAreHeldUntilTheChannelIsJoined) {
   }
 }
 
-// 600 KiB without a landing place, strided on one side or the other: the sender waits for the receiver, then it comes in
+// 600 KiB without a bounce buffer, strided on one side or the other: the sender waits for the receiver and then sends
 // three slices.
 TEST(FarChannels, LargePayloadsAskAndGoInSlices) {
   const Form rows = strided(kLarge / 1024, 1024, 24);
@@ -114,7 +114,8 @@ TEST(FarChannels, LargePayloadsAskAndGoInSlices) {
   EXPECT_EQ(all.rank[0].halo->counts().put_frames, 3 * 2 * 3U);
 }
 
-// A receiver that begins in the middle of a payload of several slices has what had landed unpacked, and the rest goes on.
+// A receiver begins in the middle of a payload of several slices: it unpacks the bytes in its bounce buffer, and the
+// rest follows.
 TEST(FarChannels, AReceiverMayBeginInTheMiddleOfAPayload) {
   const Form rows = strided(kLarge / 1024, 1024, 24);
   Neighbourhood all(2, {{0, 1, rows, rows}, channel(1, 0, 8)}, {.bounce_budget = 4 << 20, .far_bounce_most = 1 << 20},
@@ -136,7 +137,7 @@ TEST(FarChannels, AReceiverMayBeginInTheMiddleOfAPayload) {
   }
 }
 
-// What is beyond the budget asks.
+// Channels beyond the budget ask.
 TEST(FarChannels, BounceBuffersKeepWithinTheBudget) {
   Neighbourhood all(2, {channel(0, 1, 1000), channel(0, 1, 1000), channel(0, 1, 100)}, {.bounce_budget = 2500}, {0, 1});
   EXPECT_EQ(all.rank[1].halo->bounce_buffers().bytes, 2 * 1024U + 2 * 128U);
@@ -152,9 +153,9 @@ TEST(FarChannels, BounceBuffersKeepWithinTheBudget) {
   EXPECT_TRUE(holds_all(all.rank[1], all, 1));
 }
 
-// Room for slices with holes, at senders too, is a part of the budget, and landing places get the rest: of 40 KiB with
-// holes the sender packs one slice; the receiver might need room for one, so a budget of two places is too small for
-// them.
+// Memory for slices of elements with holes is part of the budget, also at senders, and bounce buffers get the rest.
+// The payload has 40 KiB with holes. The sender needs memory to pack one slice, and the receiver might need as much to
+// unpack one. A budget for two bounce buffers is therefore too small for them.
 TEST(FarChannels, RoomForSlicesIsPartOfTheBudget) {
   constexpr std::uint64_t kBytes = 40 << 10;
   const Form rows = strided(40, 1024, 24);
@@ -175,8 +176,9 @@ TEST(FarChannels, BothEndsAreToldThatTheyDoNotFit) {
   EXPECT_EQ(all.rank[1].halo->join(2, all.record(2)), Fit::good);
 }
 
-// A ring of four in two spaces. One link breaks: all four plans fail, those that have no part in it in the next exchange
-// at the latest, and nobody waits for ever; what comes afterwards is written nowhere.
+// Four ranks in a ring, in two spaces. One link breaks: the neighbourhood channels of all four ranks fail, those
+// without a part in the link in the next exchange at the latest. No rank waits for ever, and later payloads are
+// written nowhere.
 TEST(FarChannels, OneLostLinkEndsAllChannelsThatHangTogether) {
   for (const unsigned which : {0U, 1U, 2U, 3U}) {
     const bool idle = which % 2 != 0;
@@ -216,8 +218,8 @@ TEST(FarChannels, OneLostLinkEndsAllChannelsThatHangTogether) {
   }
 }
 
-// 8 bytes to a rank that is lost before it has joined the edge, and sends nothing itself: the sender's exchange ends
-// with an error, whenever that is.
+// 8 bytes to a rank that sends nothing itself and is lost before it has joined the channel: the sender's exchange ends
+// with an error, whenever the rank is lost.
 TEST(FarChannels, ASenderWhoseReceiverNeverJoinsFails) {
   for (const unsigned moment : {0U, 1U, 2U}) {
     Neighbourhood all(2, {channel(0, 1, 8)}, {}, {0, 1});
@@ -233,7 +235,7 @@ TEST(FarChannels, ASenderWhoseReceiverNeverJoinsFails) {
   }
 }
 
-// As soon as the wire knows of a plan, whoever polls it may tell that a neighbour is lost.
+// As soon as the sink is registered, any thread that polls the wire may report a lost neighbour.
 TEST(FarChannels, AreCompleteWhenTheWireKnowsOfThem) {
   const std::vector<TestChannel> channels = {channel(0, 1, 8)};
   PutNetwork network(2, [] { return true; });
@@ -246,7 +248,7 @@ TEST(FarChannels, AreCompleteWhenTheWireKnowsOfThem) {
   }
 }
 
-// Frames that no plan of this program would send end the connection, and touch nothing.
+// Frames that no correct sender would send end the connection and write nothing.
 TEST(FarChannels, WrongFramesAreRefused) {
   using transport::Frame;
   using transport::FrameKind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A neighbourhood for tests: its edges, each rank's memory for them, and plans that are joined.
+// A neighbourhood for tests: its channels, each rank's memory for them, and joined neighbourhood channels.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace urakata::halo::test {
 
 using Bytes = std::vector<std::byte>;
 
-// How the payload of one end lies in memory.
+// The layout of one endpoint's payload in memory.
 struct Form {
   std::uint64_t count = 0;
   std::shared_ptr<const layout::Shape> shape;  // nullptr: plain bytes
@@ -44,8 +44,8 @@ struct TestChannel {
   Form in;
 };
 
-// One rank's part. The k-th sending end is that of the k-th edge from this rank, and likewise the receiving ones, or, where
-// they lie backwards, that of the k-th edge from the end.
+// The part of one rank. Its k-th sending endpoint belongs to the k-th channel from this rank, its k-th receiving
+// endpoint to the k-th channel to this rank. `backwards`: the receiving endpoints have the reverse order.
 class Rank {
  public:
   // `spaces`: of each rank; empty: all share one.
@@ -70,7 +70,7 @@ class Rank {
   void fill(std::size_t out, const Bytes& payload) {
     unpack(payload, out_forms_[out], sent_.data() + region(out_ends_[out], out_forms_[out]));
   }
-  // Is the memory of a receiving end as it was cleared, but for this payload? Clears it.
+  // Whether the memory of a receiving endpoint holds this payload and is clear elsewhere. Clears the memory.
   bool holds(std::size_t in, const Bytes& payload) {
     const Form& form = in_forms_[in];
     std::byte* memory = received_.data() + region(in_ends_[in], form);
@@ -81,7 +81,7 @@ class Rank {
     return same;
   }
 
-  std::vector<std::size_t> sending;  // numbers of edges
+  std::vector<std::size_t> sending;  // numbers of channels
   std::vector<std::size_t> receiving;
   p2p::Port port;
   std::unique_ptr<NeighbourhoodChannel> halo;
@@ -136,7 +136,7 @@ struct Neighbourhood {
     for (Rank& one : rank) join(one);
   }
 
-  // All that is under way between spaces arrives, in pieces of so many bytes.
+  // Delivers everything that is under way between spaces, in pieces of `piece` bytes.
   void deliver(std::size_t piece = 1000) {
     for (bool moved = true; moved;) {
       moved = false;
@@ -145,12 +145,12 @@ struct Neighbourhood {
   }
 
   std::vector<TestChannel> channels;
-  bool leaves = true;  // do puts between spaces leave at once?
+  bool leaves = true;  // whether puts between spaces leave at once
   PutNetwork network;
   std::deque<Rank> rank;
 };
 
-// Other bytes for each exchange and edge.
+// A payload with other bytes for each exchange and channel.
 inline Bytes payload_of(std::uint64_t exchange, std::size_t channel, std::uint64_t bytes) {
   Bytes payload(bytes);
   for (std::uint64_t i = 0; i < bytes; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One thread plays all ranks, step by step: what each way of a payload takes, exactly.
+// One thread plays all ranks, step by step: the exact cost of each way of a payload.
 #include "halo/neighbourhood_channel.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace urakata::halo::test {
 namespace {
 
-// 8 B both ways: each puts one line, and nobody says that it is ready.
+// 8 B both ways: each rank writes one mailbox slot, and no ready flag is stored.
 TEST(NeighbourhoodChannel, SmallPayloadsTravelInTheSlotOfTheFlag) {
   Neighbourhood all(2, {channel(0, 1, 8), channel(1, 0, 8)});
   all.join_all();
@@ -33,7 +33,7 @@ TEST(NeighbourhoodChannel, SmallPayloadsTravelInTheSlotOfTheFlag) {
   }
 }
 
-// 4 KiB both ways: whoever begins first finds the other one absent, whoever is second puts straight.
+// 4 KiB both ways: the payload of the rank that begins first takes the bounce buffer, the second rank puts directly.
 TEST(NeighbourhoodChannel, PutsStraightWhereTheReceiverHasBegun) {
   Neighbourhood all(2, {channel(0, 1, 4096), channel(1, 0, 4096)}, {.pull_least = UINT64_MAX, .direct_least = 512});
   all.join_all();
@@ -54,7 +54,7 @@ TEST(NeighbourhoodChannel, PutsStraightWhereTheReceiverHasBegun) {
   EXPECT_EQ(all.rank[0].halo->bounce_buffers().bytes, 8192U);
 }
 
-// The same from where payloads are pulled: each is copied once, by its receiver, and needs no landing place.
+// 4 KiB both ways, pulled: each payload is copied once, by its receiver, and needs no bounce buffer.
 TEST(NeighbourhoodChannel, APayloadOfASymmetricRelationIsItsReceiversToCopy) {
   Neighbourhood all(2, {channel(0, 1, 4096), channel(1, 0, 4096)}, {.pull_least = 4096});
   all.join_all();
@@ -76,7 +76,7 @@ TEST(NeighbourhoodChannel, APayloadOfASymmetricRelationIsItsReceiversToCopy) {
   }
 }
 
-// Short blocks land on both sides, whoever is second, up to their own limit; what is beyond it is pulled as others are.
+// Payloads with short blocks take bounce buffers on both sides, up to their own limit. Longer ones are pulled.
 TEST(NeighbourhoodChannel, ShortBlocksBounceWhereLongerOnesArePulled) {
   constexpr std::uint64_t kBytes = 128 << 10;
   const auto blocks_of = [](std::uint64_t bytes) { return strided(kBytes / bytes, bytes, 8); };
@@ -107,7 +107,7 @@ TEST(NeighbourhoodChannel, ShortBlocksBounceWhereLongerOnesArePulled) {
   }
 }
 
-// One that has begun, and computes: the sender waits in vain for a while, then copies, and is done.
+// A receiver that has begun and computes: the sender waits in vain for a while, copies the payload itself, and is done.
 TEST(NeighbourhoodChannel, ASenderThatHasWaitedForLongCopiesWhatItsReceiverWasToPull) {
   Neighbourhood all(2, {channel(0, 1, 4096), channel(1, 0, 4096)}, {.pull_least = 4096});
   all.join_all();
@@ -124,8 +124,8 @@ TEST(NeighbourhoodChannel, ASenderThatHasWaitedForLongCopiesWhatItsReceiverWasTo
   EXPECT_EQ(computes.halo->counts().pieces_received, 0U);
 }
 
-// A receiver from which nothing comes back: two exchanges ahead of it a sender goes on, the third put is held until
-// the receiver has begun its second.
+// A one-way relation: the sender may be two exchanges ahead of the receiver. The third put is held until the receiver
+// has begun its second exchange.
 TEST(NeighbourhoodChannel, ACreditComesBackInAOneWayRelation) {
   for (const std::uint64_t bytes : {8U, 4096U}) {
     Neighbourhood all(2, {channel(0, 1, bytes)});
@@ -157,8 +157,8 @@ TEST(NeighbourhoodChannel, ACreditComesBackInAOneWayRelation) {
   }
 }
 
-// Both sides of a periodic dimension of two, as the sender's left is the receiver's right: one line, one mark for all, and
-// each payload in its place.
+// Three neighbours that are the same rank, as in a periodic dimension of two: one mailbox slot and one flag serve all
+// three, and each payload has its place.
 TEST(NeighbourhoodChannel, EndsBetweenTwoRanksShareAChannel) {
   const std::vector<TestChannel> channels{channel(0, 1, 8),  {0, 1, strided(4, 4, 3), plain(16)}, channel(0, 1, 24),
                                           channel(1, 0, 24), {1, 0, plain(16), strided(2, 8, 1)}, channel(1, 0, 8)};
@@ -203,7 +203,8 @@ TEST(NeighbourhoodChannel, EndsBetweenTwoRanksShareAChannel) {
   }
 }
 
-// 1 MiB without landing places: the sender keeps its buffer until both are there; whoever comes second copies.
+// 1 MiB without bounce buffers: the payload stays at the sender until both ranks are in the exchange. The second
+// copies.
 TEST(NeighbourhoodChannel, LargePayloadsAreCopiedByWhoeverComesSecond) {
   constexpr std::uint64_t kBytes = 1 << 20;
   const std::uint64_t pieces = p2p::pieces_of(kBytes, p2p::piece_of(kBytes));
@@ -229,7 +230,7 @@ TEST(NeighbourhoodChannel, LargePayloadsAreCopiedByWhoeverComesSecond) {
   EXPECT_EQ(sender.halo->counts().copies() + receiver.halo->counts().copies(), 2 * pieces);
 }
 
-// The receiver says how long a piece is: 100 000 bytes in pieces of 64 are 1563, whoever copies them.
+// The receiver sets the length of a piece: 100 000 bytes in pieces of 64 are 1563 pieces, whichever rank copies them.
 TEST(NeighbourhoodChannel, ThePiecesAreTheReceivers) {
   Neighbourhood all(2, {channel(0, 1, 100'000)}, {.bounce_most = 0, .pieces = {64, 64}});
   all.rank[0].make({.bounce_most = 0});
@@ -247,7 +248,7 @@ TEST(NeighbourhoodChannel, ThePiecesAreTheReceivers) {
   EXPECT_TRUE(holds_all(all.rank[1], all, 2));
 }
 
-// A sender that is at its next exchange has no piece of the last left for a receiver that polls late.
+// A receiver polls late, when the sender is in its next exchange: the receiver finds no piece of the last one to copy.
 TEST(NeighbourhoodChannel, ALateLookClaimsNoPieceOfTheNextExchange) {
   Neighbourhood all(2, {channel(0, 1, 100'000), channel(1, 0, 8)}, {.pull_least = UINT64_MAX, .bounce_most = 0});
   all.join_all();
@@ -255,7 +256,7 @@ TEST(NeighbourhoodChannel, ALateLookClaimsNoPieceOfTheNextExchange) {
     begin(all.rank[1], all, k);
     EXPECT_EQ(all.rank[0].halo->complete(), k == 1);  // nothing is under way before the first
     if (k == 1) begin(all.rank[0], all, k);
-    EXPECT_TRUE(test(all.rank[0]));  // has put all pieces
+    EXPECT_TRUE(test(all.rank[0]));  // has copied all pieces
     EXPECT_TRUE(holds_all(all.rank[0], all, k));
     begin(all.rank[0], all, k + 1);
     EXPECT_TRUE(test(all.rank[1]));
@@ -264,7 +265,7 @@ TEST(NeighbourhoodChannel, ALateLookClaimsNoPieceOfTheNextExchange) {
   EXPECT_EQ(all.rank[1].halo->counts().pieces_received, 0U);
 }
 
-// Ranks with themselves, twice, beside a pair that is named twice: the k-th meets the k-th.
+// Channels from a rank to itself, twice, beside a neighbour that is named twice: the k-th meets the k-th.
 TEST(NeighbourhoodChannel, ChannelsToOneselfAndThoseNamedTwice) {
   for (const std::uint64_t bytes : {8U, 2000U, 300'000U}) {
     Neighbourhood all(2, {channel(0, 0, bytes), channel(0, 1, bytes), channel(0, 0, bytes), channel(0, 1, bytes)});
@@ -291,7 +292,7 @@ TEST(NeighbourhoodChannel, EmptyChannelsAndNoNeighboursTakeNothing) {
   EXPECT_TRUE(all.rank[1].halo->complete());
   EXPECT_TRUE(test(all.rank[0]));
   EXPECT_EQ(all.rank[0].halo->counts().put_flags(), 0U);
-  EXPECT_EQ(all.rank[0].halo->counts().ready_flags, 1U);  // an empty edge proves nothing
+  EXPECT_EQ(all.rank[0].halo->counts().ready_flags, 1U);  // an empty channel proves nothing
 }
 
 // Three neighbours put in the order 2, 0, 1.

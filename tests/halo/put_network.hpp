@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A network for tests of edges between nodes: each pair's frames come in order and in pieces of any length, and payloads
-// leave when the network likes. Several threads may use it, as they do transport wire.
+// A network for tests of channels between nodes. Frames of a pair of ranks come in order and in pieces of any length,
+// and payloads leave when the test wants. Several threads may use the network, as they may use transport wire.
 #pragma once
 
 #include <algorithm>
@@ -51,11 +51,11 @@ class TestWire final : public transport::PutWire {
   bool put(std::int32_t to, const Frame& frame, const std::byte* payload, PutSink& from,
            std::uint32_t channel) override;
 
-  // Takes in up to so many bytes from each rank, and has what waits leave. Returns whether anything moved.
+  // Takes in up to `bytes` bytes from each rank, and lets waiting payloads leave. Returns whether anything moved.
   bool poll(std::size_t bytes);
-  // The way to that rank is broken. Who has had nothing to do with it is not told, and need not be.
+  // Breaks the connection to that rank. Sinks are told only if this rank was connected to it.
   void lose(std::int32_t rank);
-  // What another thread does that polls the wire when it knows a sink.
+  // Called with each new sink, as by another thread that polls the wire.
   std::function<void(PutSink&)> when_added;
 
  private:
@@ -111,7 +111,7 @@ class TestWire final : public transport::PutWire {
 
 class PutNetwork {
  public:
-  // `leaves`: does a put leave at once?
+  // `leaves`: whether a put leaves at once.
   PutNetwork(std::uint32_t ranks, std::function<bool()> leaves) : leaves_(std::move(leaves)) {
     for (std::uint32_t r = 0; r < ranks; ++r) wires_.emplace_back(*this, static_cast<std::int32_t>(r));
     for (TestWire& one : wires_) {
@@ -119,7 +119,7 @@ class PutNetwork {
     }
   }
   TestWire& of(std::uint32_t rank) { return wires_[rank]; }
-  // Frames that a sink would not have.
+  // Number of frames that sinks have refused.
   std::uint64_t refused() const { return refused_.load(); }
 
  private:

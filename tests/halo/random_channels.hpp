@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random neighbourhoods: edges, the forms of their elements, and what a rank does with which size.
+// Random neighbourhoods: channels, the layouts of their elements, and the costs that decide the ways of payloads.
 #pragma once
 
 #include <algorithm>
@@ -92,7 +92,7 @@ inline std::vector<TestChannel> draw_channels(Dice& dice, std::uint32_t ranks) {
   return channels;
 }
 
-// `shared_most`: as all ranks have it.
+// `shared_most`: the same for all ranks.
 inline Costs draw_costs(Dice& dice, std::uint64_t shared_most) {
   return {.pull_least = dice.of(std::array<std::uint64_t, 3>{0, 4096, UINT64_MAX}),
           .bounce_most = dice.of(std::array<std::uint64_t, 5>{0, 256, 4096, 64 << 10, UINT64_MAX}),

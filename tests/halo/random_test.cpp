@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random neighbourhoods with threads for ranks: edges that go one way, both ways, twice and to oneself; plain, strided
-// and listed elements of 0 B to 1 MiB; two plans that overlap; ranks that come late, test in any way that there is, and
-// use their buffers again at once. Every payload comes, whole, and nothing beside it is written. In every second round the
-// ranks lie in several spaces, and one more thread takes in what comes from the others', as helpers do.
+// Random neighbourhoods with a thread for each rank. Channels lead one way, both ways, twice, and to the rank itself.
+// Elements are plain, strided or listed, of 0 B to 1 MiB. Two neighbourhood channels overlap. Ranks come late,
+// complete exchanges by any function, and reuse their buffers at once. Every payload arrives whole, and nothing else
+// is written. In every second round the ranks lie in several spaces, and one more thread polls the wires, as a
+// progress thread does.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -53,7 +54,7 @@ struct Round {
 
 constexpr std::size_t kPiece = 20'000;  // bytes that come from another space at once
 
-thread_local std::array<Rank*, 2> own{};  // of the thread's rank, one for each plan
+thread_local std::array<Rank*, 2> own{};  // the thread's rank, once for each neighbourhood channel
 thread_local TestWire* own_wire = nullptr;
 
 bool move_all_on() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Making plans and giving them back; one thread plays all ranks.
+// Setup and teardown of neighbourhood channels; one thread plays all ranks.
 #include <gtest/gtest.h>
 
 #include "halo/neighbourhood_channel.hpp"
@@ -8,7 +8,7 @@
 namespace urakata::halo::test {
 namespace {
 
-// What is beyond the budget has no landing place, and goes whole to a receiver that is there.
+// A payload beyond the budget has no bounce buffer. If its receiver has begun, it is put directly and whole.
 TEST(NeighbourhoodChannel, BounceBuffersKeepWithinTheBudget) {
   Neighbourhood all(2, {channel(0, 1, 1000), channel(0, 1, 1000), channel(0, 1, 100)},
                     {.direct_least = 512, .shared_most = 0, .bounce_budget = 2500});
@@ -49,14 +49,14 @@ TEST(NeighbourhoodChannel, BothEndsAreToldThatTheyDoNotFit) {
   EXPECT_TRUE(sender.released());
 }
 
-// Ranks whose ends make other edges: nothing is connected, both ends are told, and nobody waits for the other.
+// Ranks whose endpoints share channels differently: nothing is connected, both ranks are told, and neither waits.
 TEST(NeighbourhoodChannel, EndsThatShareChannelsOtherwiseDoNotFit) {
   const auto plain_channel = [](std::uint64_t sent, std::uint64_t received) {
     return TestChannel{0, 1, plain(sent), plain(received)};
   };
   const std::vector<std::vector<TestChannel>> cases{
-      {plain_channel(9, 8), plain_channel(8, 8)},                    // as many ends, other bytes in all
-      {plain_channel(0, 8), plain_channel(8, 8)},                    // one end more at the receiver
+      {plain_channel(9, 8), plain_channel(8, 8)},  // the same number of endpoints, another sum of bytes
+      {plain_channel(0, 8), plain_channel(8, 8)},  // one endpoint more at the receiver
       {plain_channel(60'000, 60'000), plain_channel(10'000, 100)}};  // too long to share at the sender only
   for (const std::vector<TestChannel>& channels : cases) {
     Neighbourhood all(2, channels);
@@ -73,7 +73,7 @@ TEST(NeighbourhoodChannel, EndsThatShareChannelsOtherwiseDoNotFit) {
     EXPECT_TRUE(sender.released());
     EXPECT_TRUE(receiver.released());
   }
-  // Ranks that disagree about sharing, where all ends fit.
+  // Ranks that disagree about sharing, though all endpoints fit.
   p2p::Port port;
   const std::vector<ChannelEnd> ends(2, ChannelEnd{0, 0, 8, nullptr});
   NeighbourhoodChannel shares(port, ends, {});
@@ -81,7 +81,7 @@ TEST(NeighbourhoodChannel, EndsThatShareChannelsOtherwiseDoNotFit) {
   for (std::size_t i = 0; i < 2; ++i) EXPECT_NE(shares_not.join(i, shares.record(i)), Fit::good);
 }
 
-// A sender that has retired still holds what its receiver will write to.
+// A sender that has retired keeps the memory that its receiver will write to.
 TEST(NeighbourhoodChannel, IsReleasedWhenAllNeighboursHaveRetired) {
   Neighbourhood all(3, {channel(0, 1, 64), channel(2, 0, 64), channel(0, 0, 64)});
   all.join_all();
@@ -97,7 +97,7 @@ TEST(NeighbourhoodChannel, IsReleasedWhenAllNeighboursHaveRetired) {
   EXPECT_TRUE(all.rank[0].halo->released());
 }
 
-// An end that leads to nobody is there at once, and is waited for by nobody.
+// An endpoint that leads to no rank is ready at once, and no rank waits for it.
 TEST(NeighbourhoodChannel, EndsThatLeadToNobodyAreNotJoined) {
   p2p::Port port;
   constexpr std::uint32_t kNobody = ~0U;

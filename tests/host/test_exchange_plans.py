@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbourhood collectives inside a space: persistent ones by exchange plans, the others by messages."""
+"""Neighbourhood collectives inside a space: persistent ones by neighbourhood channels, the others by messages."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_costs_change_how_payloads_go_and_no_result(folder: Path, name: str) -> 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_ranks_outside_of_the_space(folder: Path, name: str) -> None:
-    """Communicators of both kinds have no plans, and all ranks know."""
+    """Communicators of both kinds have no neighbourhood channels, and all ranks know."""
     host = named(name)
     arguments = ["60", drawn_seed()]
     inside = [str(compiled(host, "random_neighbours", folder)), *arguments]
@@ -111,8 +111,8 @@ def test_the_host_moves_while_one_is_tested(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_what_a_neighbour_never_gives_back_ends_in_finalize(folder: Path, name: str) -> None:
     host = named(name)
-    landing = {"URAKATA_COSTS": "exchange.pull_least=1G"}
-    passes(space_job(host, 2, [str(compiled(host, "left_channels", folder))], environment=landing))
+    never_pulled = {"URAKATA_COSTS": "exchange.pull_least=1G"}
+    passes(space_job(host, 2, [str(compiled(host, "left_channels", folder))], environment=never_pulled))
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

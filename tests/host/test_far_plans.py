@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exchange plans over test hosts: edges between nodes by put frames, with a space on each node and without."""
+"""Neighbourhood channels over test hosts: put frames between nodes, with a space on each node and without."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_random_neighbourhoods_equal_the_hosts(
     said = [row.why for row in summarise(tmp_path).rows if row.algorithm == "exchange plan"]
     if "--space" in options or per_host == 1:
         assert any("by put frames" in why for why in said)
-    if "--space" in options:  # without one a rank's edges to itself are by stores
+    if "--space" in options:  # without one a rank's channels to itself are by stores
         assert any("by stores, " in why for why in said)
     budget = "of 0 KiB of a rank, none for " if way == "asking" else "of 16384 KiB of a rank"
     assert all(budget in why for why in said if "by put frames" in why)
@@ -97,7 +97,7 @@ def test_a_killed_neighbour_ends_the_job(hosts: Hosts, folder: Path, way: str, w
 def test_whoever_exchanges_with_a_killed_one_gets_an_error(
     hosts: Hosts, folder: Path, tmp_path: Path, way: str, where: str
 ) -> None:
-    """The plan tells."""
+    """The neighbourhood channel reports the failure."""
     host = named("openmpi")
     program = compiled(host, "killed_in_exchange", folder)
     output = output_where_the_host_sees_no_end(hosts, host, program, [where, str(tmp_path)], list(WAYS[way]), SECONDS)

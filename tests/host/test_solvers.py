@@ -38,7 +38,7 @@ WAYS = {
     "hosts": (HOSTS, ["--wire-messages"]),
     "hosts, spaces": (HOSTS, ["--space", "--wire-messages"]),
 }
-# How the report names the ways of exchange plans: those of persistent collectives where all neighbours can have them.
+# The report's words for the channels of persistent neighbourhood collectives, if all neighbours can have channels.
 PLANS = {"space": " by stores; ", "hosts, spaces": " by put frames; "}
 # Who else than the host carries messages between neighbours.
 CARRIERS: dict[str, set[str]] = {"space": {"space"}, "hosts": {"wire"}, "hosts, spaces": {"space", "wire"}}

@@ -62,7 +62,7 @@ def test_random_halos_equal_plain_messages(folder: Path, name: str, way: str, ra
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_the_report_says_which_way_halos_go(folder: Path, tmp_path: Path, name: str) -> None:
-    """By plans in a space; by messages where there are none."""
+    """By a neighbourhood channel in a space, by messages without one."""
     host = named(name)
     program = [str(compiled(host, "random_halos", folder)), "12", drawn_seed()]
     for plans in ("1", "0"):
@@ -81,7 +81,7 @@ def test_the_report_says_which_way_halos_go(folder: Path, tmp_path: Path, name: 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_ranks_outside_of_the_space(folder: Path, tmp_path: Path, name: str) -> None:
-    """Communicators of both kinds have messages, and all ranks know; the ranks inside have plans among themselves."""
+    """Communicators of both kinds have messages, and all ranks know. The ranks inside have channels with each other."""
     host = named(name)
     arguments = ["60", drawn_seed()]
     inside = [str(compiled(host, "random_halos", folder)), *arguments]
