@@ -61,7 +61,7 @@ def test_a_rank_that_is_stopped_while_it_hands_over_holds_up_nobody(tmp_path: Pa
             slow.kill()
 
 
-def test_a_stand_in_that_reads_nothing_holds_up_nobody(tmp_path: Path) -> None:
+def test_a_proxy_that_reads_nothing_holds_up_nobody(tmp_path: Path) -> None:
     """It is stopped while its task is stopped and goes on, again and again; it still tells how the task ended."""
     main = "#include <stdio.h>\n#include <unistd.h>\n"
     main += 'int main(void) { printf("%d\\n", getpid()); fflush(stdout); for (;;) pause(); }\n'

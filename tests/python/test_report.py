@@ -209,7 +209,7 @@ def shown(folder: Path, *ranks: dict[str, Any]) -> list[str]:
     return CliRunner().invoke(build_app(), ["report", str(folder)], env={"COLUMNS": "120"}).output.splitlines()
 
 
-def test_messages_stand_in_a_table_of_their_own(folder: Path) -> None:
+def test_messages_have_a_table_of_their_own(folder: Path) -> None:
     space = {"asked": True, "ranks": 2, "why": ""}
     unseen = message(operation="Irecv_c", carrier="host", sized=0, bytes=0, waited=0, waited_ns=0)
     ranks = [rank(n, space=space, call_sites=[], messages=[message(), unseen]) for n in (0, 1)]
@@ -288,7 +288,7 @@ def test_one_line_says_whether_there_is_a_space_and_why_not(folder: Path) -> Non
     assert "space (rank 1): asked for, not in use: it is not position-independent" in lines
 
 
-def test_sites_links_and_what_crossed_them_stand_in_both_forms(folder: Path) -> None:
+def test_sites_links_and_what_crossed_them_are_in_both_forms(folder: Path) -> None:
     way = {"site": "east", "bytes": 1 << 20, "pieces": 16, "lanes": 4, "round_trip_ms": 16.25, "lost": 1, "again": 2}
     link = {
         "one": "west", "other": "east", "delay_ms": 8.0, "stream_mbit": 25.0, "pair_mbit": 100.0, "link_mbit": 400.0,

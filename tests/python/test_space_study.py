@@ -45,7 +45,7 @@ def test_ratios_compare_medians_where_both_sides_have_one() -> None:
     assert measured.median(WITHIN, "q", 64) is None and measured.spread(WITHIN, "q", 8) == (2, 900)
 
 
-def test_sides_stand_in_one_order_and_hosts_need_both() -> None:
+def test_sides_are_in_one_order_and_hosts_need_both() -> None:
     mpich = Side("mpich", False)
     measured = results("q", {mpich: {8: [1.0]}, WITHIN: {8: [1.0]}, ALONE: {8: [1.0]}})
     assert measured.sides("q") == [ALONE, WITHIN, mpich]

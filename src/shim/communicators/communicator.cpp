@@ -55,7 +55,7 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   context = contexts[rank];
   if (kernel_part == nullptr) return;
   chained_.reset(new Communicator(handle_, world, rank, job::MemberContexts(), children_));
-  chained_->keeper_ = this;
+  chained_->owner_ = this;
   chained_->kernel_part_ = std::move(kernel_part);
   chained_->engine = process().engines().named("kernel");
   for (const std::int32_t number : contexts) chained_->contexts.push_back(number + kKernelContexts);
@@ -79,7 +79,7 @@ Communicator::~Communicator() {
 }
 
 ErrorTarget Communicator::error_target() const {
-  const Communicator& named = origin_ != nullptr ? *origin_ : *keeper_;  // which the handle stands for
+  const Communicator& named = origin_ != nullptr ? *origin_ : *owner_;  // which the handle stands for
   if (!named.freed_.load(std::memory_order_acquire)) return {handle_};
   return {MPI_COMM_NULL, true, named.handler_};
 }
@@ -105,7 +105,7 @@ const Neighbours* Communicator::neighbours() {
 }
 
 void Communicator::release() {
-  if (fetch_add(keeper_->users_, ~0U, std::memory_order_acq_rel) == 1) delete keeper_;
+  if (fetch_add(owner_->users_, ~0U, std::memory_order_acq_rel) == 1) delete owner_;
 }
 
 Prepared* Communicator::cached(const Key& key, std::span<const std::uint64_t> blocks) {

@@ -76,7 +76,7 @@ class Communicator final : public transport::Group {
   // Keeps one that is not cached yet, in the place of an idle one where there are many. What was given, as cached.
   Prepared* keep(std::unique_ptr<Prepared> made);
 
-  void retain() { fetch_add(keeper_->users_, 1U, std::memory_order_relaxed); }
+  void retain() { fetch_add(owner_->users_, 1U, std::memory_order_relaxed); }
   void release();
 
  private:
@@ -92,7 +92,7 @@ class Communicator final : public transport::Group {
     void operator()(Communicator* part) const { delete part; }
   };
   std::unique_ptr<Communicator, Part> chained_;
-  Communicator* keeper_ = this;  // who counts the users
+  Communicator* owner_ = this;  // who counts the users
   KernelPartHolder kernel_part_;
   bool kernel_wanted_ = true;
   std::atomic<std::uint32_t> users_{1};  // the handle's own until it is freed
