@@ -111,7 +111,7 @@ TEST(EngineChoice, ANetworkThatShowsInInitOnlyIsNamedInTheWarning) {
   const EngineChoice choice = choose_engines(facts, false, shared);
   EXPECT_EQ(choice.usable(), std::vector<std::string_view>{"poll"});
   EXPECT_NE(choice.warning.find("better network; here the MPI library uses /dev/strange0"), std::string::npos);
-  EXPECT_NE(choice.warning.find("--transport host does"), std::string::npos);
+  EXPECT_NE(choice.warning.find("With --transport host"), std::string::npos);
   // The next job, with --transport host.
   facts = {.hook = true, .by_wire = counts_on_wire({.alone = true, .wire = false})};
   EXPECT_TRUE(asks_for_threads(facts));
