@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! A delete callback on MPI_COMM_SELF that returns an error; MPI_Finalize calls it once.
 subroutine at_end(comm, key, value, extra, ierror)
   use mpi
