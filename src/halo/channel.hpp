@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A channel: one directed pair of ranks of a space. In each exchange one payload goes from the sender's elements to the
-// receiver's. This file has the memory that the two endpoints of a channel share, and the protocol on it. Payloads that
+// receiver's. This file has the memory that the two ends of a channel share, and the protocol on it. Payloads that
 // one rank sends to another for several neighbours of its list may share a channel (segments.hpp).
 //
 // Each rank numbers the exchanges 1, 2, 3... A *sequence flag* is such a number. A rank stores the flag after the data
@@ -13,9 +13,10 @@
 // Slots, bounce buffers and shares are double buffers: exchange k uses those with *buffer index* k mod 2. The payload
 // of exchange k takes one of these ways:
 //     in the slot  up to kInSlot bytes: the payload lies in the mailbox slot, beside the flag;
-//     direct       the receiver's ready flag is k: the sender copies from its elements into the receiver's;
-//     bounced      the ready flag is less: the sender copies into the bounce buffer. In its own exchange k the receiver
-//                  copies the payload from there into its elements;
+//     direct       the channel allows it and the receiver's ready flag is k: the sender copies from its elements into
+//                  the receiver's;
+//     bounced      the channel has a bounce buffer, and the payload cannot go direct: the sender copies into the bounce
+//                  buffer. In its own exchange k the receiver copies the payload from there into its elements;
 //     rendezvous   there is no bounce buffer (the payload is long, or the budget is used up): the mailbox slot holds an
 //                  RTS with the address of the payload. Once both ranks are in exchange k, each copies the pieces that
 //                  it claims. The rank that comes second copies all of them, or both ranks copy;
@@ -42,7 +43,7 @@
 //   5. The sender's elements are read until the sender's k is complete, by the sender itself or, at a rendezvous, by
 //      the receiver. The receiver says when it will read no more (`by_receiver`).
 //   6. Channels without bytes carry nothing: they have no flags, and prove nothing for 2a.
-//   7. A rank never touches the memory of the other endpoint after it has stored `gone` there, nor the elements of the
+//   7. A rank never touches the memory of the other end after it has stored `gone` there, nor the elements of the
 //      other rank after `failed`. A neighbourhood channel that has failed stores `failed` at all its neighbours. It
 //      ends an exchange only when the neighbours with channels under way have stored `failed` here, too.
 //
@@ -78,8 +79,8 @@ struct alignas(kLine) MailboxSlot {
 
 struct alignas(kLine) ReadyFlag {
   std::atomic<std::uint64_t> flag{0};
-  // Base address of the receiver's elements. Relaxed: the value belongs to `flag`, or to a later flag if nothing is
-  // left to copy.
+  // Base address of the receiver's elements, valid for exchange `flag`. Relaxed: it may already be that of a later
+  // exchange, but only if nothing is left to copy.
   std::atomic<std::byte*> target{nullptr};
 };
 
@@ -93,17 +94,17 @@ struct alignas(kLine) Share {
   std::atomic<std::uint64_t> by_receiver{0};
 };
 
-// Whether the two endpoints of a channel, or of one of its segments, fit together.
+// Whether the two ends of a channel, or of one of its segments, fit together.
 enum class Fit : std::uint8_t {
   open,            // not joined yet
-  good,            // the same number of bytes at both endpoints
+  good,            // the same number of bytes at both ends
   sender_longer,   // error: the receiver would truncate the payload
-  sender_shorter,  // error in neighbourhood collectives, too
+  sender_shorter,  // legal for a receive, an error in neighbourhood collectives
 };
 
 struct InChannel;
 
-// The sender's endpoint of a channel, in the sender's memory. Only the sender calls its functions.
+// The sender's end of a channel, in the sender's memory. Only the sender calls its functions.
 struct alignas(kLine) OutChannel {
   // Starts exchange k with elements at `from`. Returns whether the payload has left; if not, call advance().
   bool begin(std::uint64_t k, const std::byte* from, Counts& counts);
@@ -148,7 +149,7 @@ struct alignas(kLine) OutChannel {
   void share(std::uint64_t k, Counts& counts);
 };
 
-// The receiver's endpoint of a channel, in the receiver's memory. Only the receiver calls its functions.
+// The receiver's end of a channel, in the receiver's memory. Only the receiver calls its functions.
 struct alignas(kLine) InChannel {
   // Joins one segment with the sender's segment `number`. To be called once for each segment, in any order. The channel
   // has its segments in the sender's order.

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// The wire of a job: in MPI_Init all ranks find out together who reaches whom by it (base/network.hpp), so that both
-// sides of a pair know, before its first message, whether they talk by it. That choice is the caller's.
+// SPDX-License-Identifier: BSD-3-Clause In MPI_Init all ranks find out together which nodes reach each other over our
+// TCP transport, `wire` (base/network.hpp). So both sides of a pair know this before their first message. The caller
+// then decides which pairs use the transport.
 //
-// Each rank that can and may opens a listening socket. Then one rank of each node probes those of the other nodes: in
-// all directions where there are up to kAllPairs nodes. Of more nodes each tries those that are 1, 2, 4, 8 ... further
-// on, and these stand for all: the time in MPI_Init grows with the logarithm of their number, and if one cannot be
-// reached none is.
+// Each rank that can and may opens a listening socket. Then one rank of each node probes one rank of each other node,
+// in both directions, if there are at most kAllPairs nodes. Of more nodes each probes those 1, 2, 4, 8 ... places
+// further on only. These probes are a sample: their number grows with the logarithm of all nodes, and if one fails no
+// pair of nodes uses the transport.
 //
 // Thread-safety: set_up() by the thread that calls MPI_Init; constant afterwards.
 #pragma once
@@ -42,14 +42,14 @@ struct WireFacts {
 // As the limits of this process and the network interfaces say. nodes[rank]: see Job::nodes(). `wanted`: it may talk by
 // wire. `fast`: its node has a network that is to be preferred (job/better_network.hpp).
 WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank, bool wanted, bool fast);
-// Does the limit allow the connections of this rank's link (transport/wire_link.hpp), besides those of the wire? `more`: to
-// each rank of another node.
+// Does the limit allow the connections of this rank's link (transport/wire_link.hpp), besides those of the wire?
+// `more`: to each rank of another node.
 bool room_for_link(std::span<const std::int32_t> nodes, std::int32_t rank, std::size_t more = 0);
 
 class Wiring {
  public:
-  // Given what was found: which ranks does this one talk to by wire? Empty, on all ranks alike: no rank of the job talks
-  // to any.
+  // Given what was found: which ranks does this one talk to by wire? Empty, on all ranks alike: no rank of the job
+  // talks to any.
   using Decide = std::function<std::vector<bool>(const Network& found)>;
   static constexpr std::size_t kAllPairs = 64;  // nodes
 

@@ -10,13 +10,13 @@
 // work as without a pair (endpoint.hpp).
 //
 // How a pair begins. The second start of a persistent send asks for a pair (Rts::pairs). The message is then a
-// rendezvous whatever its size, so that the answer has come when the send has finished. A receiver accepts under two
-// conditions:
-//     - a persistent receive from that rank with that tag has matched the message;
+// rendezvous whatever its size, so that the answer has come when the send has finished. A receiver accepts if
+//     - a persistent receive without a wildcard has matched the message;
+//     - that receive has no pair yet, is not shorter than the message, and is from another rank;
 //     - no other receive there could take a message with the same *key* (context, source and tag), and no other message
 //       with that key is there.
-// The receiver then makes the ring and stores the address of its endpoint in `state`. The next start of the send finds
-// the address and uses the pair, or ends it.
+// The receiver then makes the ring and stores the address of its end in `state`. The next start of the send
+// uses the pair if the receiver has accepted; otherwise it ends the request for a pair.
 //
 // How a pair ends. Anything else that could match ends the pair, at once and for that side alone. Messages and receives
 // are ordinary afterwards.
@@ -39,12 +39,13 @@
 //      been seen.
 //   4. A receiver that closes says so in `state`. Until the sender has stored `ended`, one more put may come for each
 //      free entry, and the receiver keeps polling.
-//   5. `ended` tells how many puts there are. After storing it the sender never touches the receiver's endpoint, and
-//      may send with the key through the inbox. After storing `released` the receiver never touches the sender's
-//      endpoint, which the sender then reuses. The memory of senders' endpoints is never freed, so a late answer still
-//      finds an endpoint: the answer names the generation that it is for, and `state` holds another.
+//   5. `ended` tells how many puts there are. After storing it the sender never touches the receiver's end, and
+//      may send with the key through the inbox. After storing `released` the receiver never touches the sender's end,
+//      which the sender then reuses. The memory of senders' ends is never freed, so a late answer still
+//      finds an end: the answer names the generation that it is for, and `state` holds another.
 //
-// tests/model/pair.pml checks all interleavings with spin.
+// tests/model/pair.pml has spin check all interleavings of a bounded model: few messages, a ring of two entries, and no
+// memory order.
 #pragma once
 
 #include <atomic>
@@ -67,8 +68,8 @@ struct Persistent {
   // Number of the first start at which a send asks for a pair. Not the first one, which may be the only one.
   std::uint64_t asks_at = 2;
   std::uint64_t backoff = 2;  // starts between the end of a pair and the next start that asks
-  SendEnd* out = nullptr;     // endpoint of a send that has a pair, or has asked for one
-  ReceiveEnd* in = nullptr;   // endpoint of a receive that has a pair
+  SendEnd* out = nullptr;     // end of a send that has a pair, or has asked for one
+  ReceiveEnd* in = nullptr;   // end of a receive that has a pair
 };
 
 // The first line of an entry of the ring; further payload lies right behind.
@@ -88,7 +89,7 @@ static_assert(sizeof(Rts) <= Put::kPayload);
 
 inline constexpr std::uint64_t kRingEntries = 8;
 
-// The receiver's endpoint of a pair, owned by the receiver's p2p::Endpoint.
+// The receiver's end of a pair, owned by the receiver's p2p::Endpoint.
 struct ReceiveEnd {
   // The entry of put k.
   Put& entry(std::uint64_t k) const { return *reinterpret_cast<Put*>(ring[k % kRingEntries * lines].bytes); }
@@ -99,7 +100,7 @@ struct ReceiveEnd {
     return put.flag.load(std::memory_order_acquire) == k ? &put : nullptr;
   }
 
-  // Constant once the sender may find the endpoint.
+  // Constant once the sender may find this end.
   struct alignas(kLine) Line {
     std::byte bytes[kLine];
   };
@@ -107,16 +108,16 @@ struct ReceiveEnd {
   std::uint64_t lines = 1;  // cache lines of an entry
   Envelope key;
   SendEnd* sender = nullptr;
-  std::uint64_t generation = 0;  // generation of the sender's endpoint
+  std::uint64_t generation = 0;  // generation of the sender's end
   const Port* sender_port = nullptr;
 
   // Used by the receiver only.
-  std::unique_ptr<ReceiveEnd> next;  // next endpoint whose source has the same residue
+  std::unique_ptr<ReceiveEnd> next;  // next end whose source has the same residue
   Persistent* owner = nullptr;       // nullptr: the pair is closed
   Request* request = nullptr;        // the one request of all starts, while the pair is open
   bool started = false;              // whether a start's completion has not been reported to the program yet
   bool waiting = false;              // whether a start's put has not come yet
-  bool listed = false;               // whether the list of waiting endpoints has this one; cleared late, by a poll
+  bool listed = false;               // whether the list of waiting ends has this one; cleared late, by a poll
   std::uint64_t taken = 0;           // number of puts taken
   std::uint64_t told = 0;            // number of taken puts that the sender has been told of
   std::uint64_t sighted = 0;         // after closing: number of puts that had come when the inbox was emptied
@@ -124,9 +125,9 @@ struct ReceiveEnd {
   alignas(kLine) std::atomic<std::uint64_t> ended{0};  // number of puts + 1; stored once by the sender, release
 };
 
-// The sender's endpoint of a pair, owned by the sender's p2p::Endpoint.
+// The sender's end of a pair, owned by the sender's p2p::Endpoint.
 struct alignas(kLine) SendEnd {
-  // Bits of `state`. The rest is the address of the receiver's endpoint, a multiple of a line, or a generation.
+  // Bits of `state`. The rest is the address of the receiver's end, a multiple of a line, or a generation.
   static constexpr std::uint64_t kWaiting = 1;  // with a generation: the receiver has not accepted yet
   static constexpr std::uint64_t kClosed = 2;   // with the address: the receiver takes no further starts
   static constexpr std::uint64_t kEnded = 4;    // the sender has ended the pair

@@ -1,53 +1,55 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transport `lanes`: messages between sites, and long ones inside one (wire_link.hpp), each cut into pieces that go over
+// Transport `lanes`: messages between sites, and long ones inside one (wire_link.hpp), each cut into pieces that use
 // several connections at once.
 //
-// One TCP connection does not fill a long link: its window, its share, or a limit on each flow hold it back. So a pair
-// of ranks at different sites has several connections in each direction, its *lanes*. A message is cut into pieces. Each
-// carries the number of its message and its place in it, goes to whichever lane is free, the emptiest first, none having
-// more under way than its share of all that is to come, and lands straight in its place; so lanes may differ in speed,
-// and one may be lost.
+// One TCP connection does not fill a long link: its window, its share, or a limit on each flow holds it back. So a pair
+// of ranks at different sites has several connections in each direction. Each is a *lane* of this file; src/lanes/ uses
+// the word for a pair of site leaders. A piece carries the number of its message and its offset. It goes to the free
+// lane with the fewest unacknowledged bytes, and no lane holds more than its share of the bytes that remain. The
+// receiver reads a piece straight into its place. So lanes may differ in speed, and one may be lost.
 //
 //   lane_piece  tag; id: 44 bits of offset in the message, 20 of its number; payload
-//   lane_ack    so many pieces of this connection have come, be they in place or in memory of ours
-//   lane_go     the receive of message `id` (20 bits) of `tag` is there
+//   lane_ack    number of pieces of this connection that have arrived, in place or in memory of ours
+//   lane_go     the receive of message `id` (20 bits) of `tag` has been posted
 //   notice      as by wire
 //
-// Messages of one peer and tag meet by number: the k-th that is sent meets the k-th receive. Nobody is asked before the
-// first kPush bytes of a message go, since asking takes a round trip; what comes before its receive is kept here. The
+// Messages of one peer and tag match by number: the k-th send and the k-th receive. The first kPush bytes of a message
+// go without asking, since a question takes a round trip. Pieces that arrive before their receive are kept here. The
 // rest of a longer message waits for lane_go.
 //
-// A send is finished when the kernel has taken all of it; what is not acknowledged then is copied, up to kMostKept,
-// beyond which it is finished when that has been acknowledged; until it has been its rank has reason to poll. A lane
-// that breaks, or whose other end acknowledges nothing while other lanes of the pair go on, is given up: its pieces go
-// over the others. Pieces that come twice are thrown away, and one that is under way into a buffer while its twin ends
-// the message is led elsewhere. A lost lane is made anew after kAgain. Where all lanes are silent, be it one, another
-// one is tried: if it opens, they are given up. When nothing has been heard of any lane of a pair for the Wire's
-// timeout, or nobody listens at the other end any more, its messages end with an error.
+// A send completes when the kernel has taken all of it. The unacknowledged tail is copied. If the tail is longer than
+// kMostKept, the send completes when enough of it has been acknowledged. Until the whole message has been acknowledged,
+// its rank has a reason to poll.
 //
-// Of a lane that has been given up the other end may not hear, as where a router has dropped the flow: it stays there as one
-// that brings nothing. So lane_go, which may have gone into such a one, is told by all lanes until more than kPush bytes
-// have come; and what an end answers on it is never acknowledged, by which it is found, too.
+// A lane is given up if it breaks, or if its other end acknowledges nothing while other lanes of the pair go on. Its
+// pieces go over the other lanes. Pieces that arrive twice are discarded. A piece may be arriving in a buffer while its
+// twin ends the message; the rest of that piece is read into other memory. A lost lane is opened again after kAgain. If
+// all lanes are silent, or the only one is, a new one is tried: if it opens, the silent ones are given up. The messages
+// of a pair end with an error if no lane has been heard of for the Wire's timeout, or if the peer no longer listens.
 //
-// Notices go by all lanes, too, and beside that by wire: lanes are open already, so where one has nothing under way the
-// notice is with the kernel when a failed call returns, also if its rank never calls again. A connection of the wire that
-// is still to be made, or a lane in the middle of a piece, needs it to.
+// If this end gives up a lane, the peer may not learn of it, for instance if a router has dropped the flow. The peer
+// then keeps a connection on which nothing arrives. It finds out because nothing that it sends there is acknowledged.
+// A lane_go may have been lost on such a lane. So every tick repeats lane_go on all lanes until a piece from behind
+// the first kPush bytes has come.
 //
-// Connections are made by the Wire's listener and secret, at a pair's first message and as many as its backlog keeps
-// busy. No SO_RCVBUF or SO_SNDBUF is set, so windows grow as the kernel sees fit. Little is left unsent in the kernel
-// (TCP_NOTSENT_LOWAT), or a piece that was given to a slow lane could not go to a fast one.
+// Notices go by all lanes and by wire. Lanes are open already. If a lane has nothing under way, the kernel has the
+// notice when a failed call returns, even if its rank never calls again. A lane within a piece, or a wire connection
+// that is not open yet, sends the notice only in a later call.
 //
-// A connection that is new, or was idle, sends kFirstFlight at once and then waits for a round trip. So what fits into the
-// first flights of all lanes goes in them, and there may be more lanes than fill the link: those beyond that number
+// The Wire's listener and secret make the connections, at a pair's first message, and as many as its backlog keeps
+// busy. No SO_RCVBUF or SO_SNDBUF is set, so the kernel sizes the windows. Little is left unsent in the kernel
+// (TCP_NOTSENT_LOWAT): a piece given to a slow lane could not move to a fast one.
+//
+// A connection that is new, or was idle, sends kFirstFlight at once and then waits for a round trip. So what fits into
+// the first flights of all lanes is sent in them. There may be more lanes than the link needs: those beyond that number
 // never have more than a first flight under way.
 //
-// How many lanes a pair has is reckoned for pairs of nodes, by the link between their sites; a message may say how many
-// are right for it (Message::streams), since an operation of few pairs takes more of each. A rank that receives from
-// several peers when it sends is in an exchange of all with all, with as many times more pairs: they share the lanes of
-// one.
+// The number of lanes of a pair follows from the link between the two sites, for pairs of nodes. A message may say
+// how many suit it (Message::streams), since an operation of few pairs takes more of each. A rank that receives from
+// n peers when it sends takes part in an exchange of all with all: each peer then gets an n-th of the lanes.
 //
-// Thread-safety: everything by anyone, under a lock of its own, below which the Wire's may be taken; a port is its
-// domain's, hence used by one thread at a time. No call blocks.
+// Thread-safety: any thread, under a lock of this object; the Wire's lock may be taken inside it. A port belongs to its
+// domain, so one thread at a time uses it. No call blocks.
 #pragma once
 
 #include <algorithm>
@@ -82,7 +84,7 @@ class Lanes final : private Connection::Sink {
   static constexpr std::uint64_t kMostKept = 8UL * 1024 * 1024;  // of a message
   static constexpr std::uint64_t kMostPiece = 64UL * 1024;
   static constexpr std::uint64_t kLeastPiece = 8UL * 1024;
-  static constexpr std::uint64_t kPacket = 1400;         // bytes that one carries
+  static constexpr std::uint64_t kPacket = 1400;         // least piece in a first flight: about one segment
   static constexpr std::uint64_t kFirstFlight = 14'000;  // 10 packets of 1448 bytes (RFC 6928), less the frames' heads
   static constexpr std::uint64_t kAgain = 500'000'000;   // ns
 
@@ -116,8 +118,8 @@ class Lanes final : private Connection::Sink {
   // The same, or may what this rank has acknowledged come again, because its lane was lost before that arrived?
   bool flushing();
 
-  // What the lanes to a rank have carried since it was asked last: bytes that its node has acknowledged, and the time in
-  // which one of them had some to carry.
+  // What the lanes to a rank have carried since it was asked last: bytes that its node has acknowledged, and the time
+  // in which one of them had some to carry.
   struct Increase {
     std::uint64_t bytes = 0, us = 0;
   };
@@ -146,8 +148,8 @@ class Lanes final : private Connection::Sink {
   };
   Packets packets(std::int32_t rank);
 
-  // The time in which most went to a site: from the first byte that was to go there until all that was had come. Only of what
-  // is as long as note_sites() said.
+  // The time in which most went to a site: from the first byte that was to go there until all that was had come. Only
+  // of what is as long as note_sites() said.
   struct Busiest {
     std::uint64_t bytes = 0;  // 0: there was none
     double seconds = 0;
@@ -191,7 +193,7 @@ class Lanes final : private Connection::Sink {
     Ticket ticket;
     Message message;
     std::vector<std::byte> packed;                               // where the payload arrives, for a layout with holes
-    bool told = false;                                           // lane_go has gone once
+    bool told = false;                                           // tell_go() was called; short messages need no lane_go
     std::uint64_t come = 0;                                      // bytes
     std::set<std::uint64_t> pieces;                              // offsets of those that have come
     std::map<std::uint64_t, std::vector<std::byte>> unexpected;  // pieces that have come before the receive, by offset
@@ -214,7 +216,7 @@ class Lanes final : private Connection::Sink {
     std::deque<Given> unacked;        // oldest first
     std::uint64_t unacked_bytes = 0;
     std::uint64_t acked = 0;  // pieces
-    Increase told_carried;    // by carried_since(), in all
+    Increase told_carried;    // totals at the last carried_since(), which returns the difference
     // Of both:
     std::uint64_t unanswered_since_ns = 0;  // since the tick at which something was not acknowledged; 0: all was
     std::uint64_t silence_ns = 0;           // at the last tick: without an answer for so long
@@ -241,7 +243,7 @@ class Lanes final : private Connection::Sink {
     std::deque<Outgoing*> waiting;  // those that have more() to give
     std::uint64_t backlog = 0;      // bytes that are to be given
     std::uint64_t first_bytes = 0;  // that may still go in first flights of more lanes than the link needs
-    std::uint32_t busy_lanes = 0;   // the most that a message may use, of those that its site is busy with
+    std::uint32_t busy_lanes = 0;   // most lanes that a message of the site's busy period may use to this peer
     bool awaited = false;           // a receive from it is there
     std::map<Key, Incoming> incoming;
     std::unordered_map<std::int32_t, std::uint64_t> sent, posted;  // messages of a tag
@@ -306,7 +308,7 @@ class Lanes final : private Connection::Sink {
             .first = std::max(std::max(lanes.most, lanes.first) / shared_by, 1U)};
   }
   void serve(Lane& lane, std::uint32_t events);
-  bool wants(const Peer& peer) const;     // something of it
+  bool wants(const Peer& peer) const;     // whether sends to it or receives from it are open
   static bool telling(const Peer& peer);  // may what it has been told not have arrived?
   void note_told(Peer& peer) const;
   void arm();
@@ -342,9 +344,9 @@ class Lanes final : private Connection::Sink {
   // Under the lock, by anyone.
   std::mutex lock_;
   std::uint32_t streams_;
-  bool wanted_ = false;        // something is, of some peer
-  bool armed_ = false;         // the timer is
-  std::uint32_t awaited_ = 0;  // peers that are
+  bool wanted_ = false;        // whether sends or receives of any peer are open, as of the last tick
+  bool armed_ = false;         // whether the timer runs
+  std::uint32_t awaited_ = 0;  // number of peers from which a receive is open
   std::uint64_t told_checked_ns_ = 0;
   std::map<std::int32_t, Peer> peers_;
   std::unordered_map<const Connection*, Lane*> by_connection_;
@@ -377,7 +379,8 @@ class LanesPort final : public Transport {
   const Failures& failures() const override { return lanes_.failures_; }
   std::vector<int> news() const override { return {lanes_.news(), news_}; }
   Wakeup wakeup() const override { return Wakeup::news; }
-  // Payload bytes that lanes have been given, or that have come, of a message to or from `peer` that is not finished; 0 of another.
+  // Payload bytes that lanes have been given, or that have come, of a message to or from `peer` that is not finished;
+  // 0 of another.
   std::uint64_t moved(const Ticket& ticket, std::int32_t peer, bool send) { return lanes_.moved(ticket, peer, send); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests of our own: what the program gets for collectives that we intercept and for its messages in a space
-// (docs/design/decisions/0004-own-request-handles.md).
+// Requests of our own: what the program gets for a collective that Urakata handles, and for a message that the endpoint
+// carries, in a space or over TCP (docs/design/decisions/0004-own-request-handles.md).
 //
 // Handles are told apart from the host's by their value. Where handles are pointers, ours lie in a reserved range of
 // addresses; every 32-bit word of the block that a handle points to holds the request's Fortran integer, since Open
@@ -42,7 +42,7 @@ struct alignas(64) Request {
   bool active = false;
   bool shared = false;      // stands for all sends that were finished when they were started; never changes
   Request* next = nullptr;  // of the free ones
-  MessageState message;     // where the request stands for a message in a space instead of a `run`
+  MessageState message;     // of a message; a collective has `run` or `exchange` instead
   Communicator* communicator = nullptr;
   Run* run = nullptr;
   std::unique_ptr<NeighbourExchange> exchange;          // instead of `run`: a neighbourhood collective
@@ -89,14 +89,14 @@ struct RequestTable {
   // Kind "invalid", type "request"; 0 in the rest is MPI_REQUEST_NULL.
   static constexpr std::uintptr_t kMpichPattern = 0x2c000000;
 
-  // Before the first request nothing lies behind the base: no address of the program is as large.
+  // First handle value of ours. Until the first request of a library with pointer handles it is above all addresses.
   std::atomic<std::uintptr_t> base{kIntegerHandles ? kMpichPattern + 1 : ~std::uintptr_t{0} / 2};
-  // So many offsets from the base are handles of ours, or will be. Of addresses none before the first request, so a
-  // thread may see this and the base change in any order.
+  // Number of handle values of ours, from `base`; for pointer handles 0 until the first request. A thread may see the
+  // changes of `base` and `range` in either order: with a range of 0 no handle is ours.
   std::atomic<std::uintptr_t> range{kIntegerHandles ? kMost : 0};
   std::uint32_t most = kMost;  // requests that there is room for; fewer where addresses are (ulimit -v)
   Request* requests = nullptr;
-  std::atomic<std::uint32_t> made{0};  // that exist
+  std::atomic<std::uint32_t> made{0};  // number of requests that exist
 
   std::uintptr_t offset_of(MPI_Request handle) const { return bits(handle) - base.load(std::memory_order_relaxed); }
 };
@@ -139,13 +139,13 @@ void expect_end_of_thread();  // all back to the table then
 // Whether this thread's next make_request() may be called. False: the process can have no more, and the call that needs
 // one ends with MPI_ERR_NO_MEM before anything has begun.
 inline bool have_request() { return kept_requests.first != nullptr || fetch_requests(); }
-// A request with nothing in it, after have_request(); does not allocate once as many have been in use before.
+// An empty request. have_request() must have returned true before; only that call allocates.
 inline Request* make_request() {
   KeptRequests& kept = kept_requests;
   --kept.count;
   return std::exchange(kept.first, kept.first->next);
 }
-// A request with nothing in it that is not needed any more.
+// Takes back an empty request.
 inline void give_request_back(Request& request) {
   KeptRequests& kept = kept_requests;
   if (kept.first == nullptr) expect_end_of_thread();
@@ -155,7 +155,7 @@ inline void give_request_back(Request& request) {
 }
 // Releases what the request retains. The run must be finished.
 void clear_request(Request& request);
-// The same, and the request itself.
+// Releases what the request retains, and the request itself. The run must be finished.
 void destroy_request(Request* request);
 
 MPI_Request request_of_fortran(std::int32_t integer);  // MPI_REQUEST_NULL if it is not one of ours
