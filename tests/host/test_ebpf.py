@@ -107,12 +107,12 @@ def test_operations_of_programs_own(folder: Path, name: str) -> None:
     assert calls[0] > calls[1] > calls[2] and calls[2] < 0.8, calls
 
 
-def test_blocking_collectives_are_ebpfs_too(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
+def test_ebpf_computes_blocking_collectives(hosts: Hosts, folder: Path, tmp_path: Path) -> None:
     """Where option BLOCKING gives them to Urakata at all."""
     program = [str(compiled(named("openmpi"), "blocking_collectives", folder)), "1000" if FULL else "100"]
     code, output = run(hosts, program, "--blocking", "always", "--report", str(tmp_path))
     assert code == 0 and " 0 wrong" in output, output[-3000:]
-    small = {row.operation for row in summarise(tmp_path).rows if row.algorithm == "eBPF code"}
+    small = {row.operation for row in summarise(tmp_path).rows if row.algorithm == "eBPF"}
     assert small == {"Allreduce", "Reduce", "Bcast", "Barrier", "Iallreduce"}, small
 
 
