@@ -39,6 +39,8 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, name: str, ranks: i
     host = named(name)
     program = [str(compiled(host, "random_neighbours", folder)), cases(50, 3000, name, ranks), drawn_seed()]
     old = name == "system-mpich"
+    if old and not FULL:
+        pytest.skip("alone MPICH 4.0.2 waits for ever in these, which takes a minute to see: URAKATA_TEST_FULL=1")
     of_host = run_job(host, ranks, program, None, seconds=60 if old else 900)
     if old and of_host.code is None:
         pytest.skip("alone this MPICH does not end these: 4.0.2 waits for ever")
