@@ -8,6 +8,7 @@
 | paragraph | 120 words; a list item or a table's cell is a paragraph | headings, code blocks, CHANGELOG.md |
 | length | README.md 120 lines, docs/design/architecture.md 300, a file in docs/design/decisions/ 60 | |
 | link | a relative link leads to a file of the tree, its anchor to a heading there | |
+| path | inline code that begins with a folder of sources names something of the tree | CHANGELOG.md |
 | command | what follows `urakata`, `urakata-exec` or `./dev` exists, in code blocks and in inline code | CHANGELOG.md |
 
 A command is read by its own parser and not run. In a code block with `$` prompts, only lines with one are commands.
@@ -37,6 +38,7 @@ CHANGES = "CHANGELOG.md"
 LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")
 FENCE = re.compile(r"\s*(```+|~~~+)")
 INLINE_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+PATH = re.compile(r"`((?:src|exec|include|bench|tests|python|cmake|docs|examples)/[^`A-Z ]+)`")
 LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(\s*<?([^()\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)", re.DOTALL)
 ONLY_A_LINK = re.compile(r"(?:[-*+]\s+)?(?:!?\[[^\]]*\]\([^)]*\)|<?https?://\S+>?|\[[^\]]+\]:\s*\S+)[.,;:]?")
 ABBREVIATIONS = {"e.g.", "i.e.", "vs.", "cf.", "etc."}
@@ -215,6 +217,14 @@ def link_faults(root: Path, file: str, blocks: list[Block]) -> Iterator[Fault]:
                 )
 
 
+def path_faults(root: Path, file: str, blocks: list[Block]) -> Iterator[Fault]:
+    for block in blocks:
+        for path in PATH.finditer(block.text) if block.kind != "code" else ():
+            if not (root / path[1]).exists():
+                line = block.line + block.text[: path.start()].count("\n")
+                yield Fault(file, line, "path", f"there is no {path[1]}; name what stands in its place")
+
+
 class Commands:
     """What may follow `urakata`, `urakata-exec` and `./dev`. A fault is what is wrong, as text."""
 
@@ -385,7 +395,7 @@ def faults_of(root: Path, file: str) -> list[Fault]:
     blocks = blocks_of(text)
     faults = [*line_faults(file, text, blocks), *link_faults(root, file, blocks), *length_faults(file, text)]
     if file != CHANGES:
-        faults += prose_faults(file, blocks)
+        faults += [*prose_faults(file, blocks), *path_faults(root, file, blocks)]
         for line, whole, words in commands_in(blocks):
             faults += [Fault(file, line, "command", fault) for fault in commands(root).faults(words, whole)]
     return sorted(faults)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pages of docs/design: short decisions with the four headings, an index that has them all, links and paths that
-lead somewhere."""
+"""The decisions in docs/design: the four headings, and an index that has them all."""
 
 from __future__ import annotations
 
@@ -13,11 +12,6 @@ TREE = Path(__file__).resolve().parents[2]
 DESIGN = TREE / "docs" / "design"
 DECISIONS = sorted((DESIGN / "decisions").glob("0*.md"))
 HEADINGS = ["Context", "Decision", "Consequences", "Status"]
-MOST_LINES = 60
-
-
-def pages() -> list[Path]:
-    return sorted(DESIGN.rglob("*.md"))
 
 
 def name(page: Path) -> str:
@@ -29,11 +23,10 @@ def test_decisions_are_numbered_without_a_gap() -> None:
 
 
 @pytest.mark.parametrize("page", DECISIONS, ids=name)
-def test_a_decision_is_short_and_has_its_headings(page: Path) -> None:
+def test_a_decision_has_its_headings(page: Path) -> None:
     lines = page.read_text().splitlines()
     assert lines[0].startswith(f"# {int(page.name[:4])}. ")
     assert [line[3:] for line in lines if line.startswith("## ")] == HEADINGS
-    assert len(lines) <= MOST_LINES
 
 
 def test_the_index_has_each_decision_with_its_title() -> None:
@@ -42,11 +35,3 @@ def test_the_index_has_each_decision_with_its_title() -> None:
     assert listed == [
         (str(number), title, page.name) for number, (page, title) in enumerate(zip(DECISIONS, titles, strict=True), 1)
     ]
-
-
-@pytest.mark.parametrize("page", pages(), ids=name)
-def test_links_and_paths_lead_somewhere(page: Path) -> None:
-    text = page.read_text()
-    links = [link for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text) if not (page.parent / link).exists()]
-    paths = re.findall(r"`((?:src|exec|include|bench|tests|python|cmake|docs|examples)/[^`A-Z ]+)`", text)
-    assert links + [path for path in paths if not (TREE / path).exists()] == []

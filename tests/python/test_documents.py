@@ -79,6 +79,11 @@ def test_links_and_anchors_lead_somewhere(found) -> None:
     assert found("[a](others.md)\n\n[b](other.md#second)\n[c](#here)\n") == [(1, "link"), (3, "link"), (4, "link")]
 
 
+def test_paths_of_sources_are_there(found, tmp_path: Path) -> None:
+    (tmp_path / "src" / "base").mkdir(parents=True)
+    assert found("`src/base/` and `src/NAME`\nand `src/bass/log.hpp`\n") == [(2, "path")]
+
+
 def test_some_documents_have_a_length(found) -> None:
     assert found("\n" * 121, "README.md") == [(121, "length")]
     assert found("\n" * 61, "docs/design/decisions/one.md") == [(61, "length")]
