@@ -8,7 +8,8 @@
 // crossing and distributing overlap. The transport decides by how many connections a leader reaches the other
 // one (transport/lanes.hpp).
 //
-// What crosses each link in each direction, of an operation with M bytes, S sites and n ranks at this one:
+// Bytes that cross the links of one site with n ranks; rooted operations cross in one direction only. M: bytes of the
+// operation; S: number of sites.
 //   scatter, gather   the blocks of ranks at other sites than the root's, once
 //   bcast             M to each other site
 //   reduce            M from each other site
@@ -35,8 +36,8 @@ using collectives::Operation;
 // Is there a schedule between sites for the operation? Depends only on what is equal on all ranks.
 bool covers(Operation operation, bool commutative, const Placement& placement);
 
-// Possible numbers of lanes. 0 (scatter, gather only): there are no site leaders, and the root has a lane to each rank
-// of the other sites.
+// Possible numbers of lanes. 0 (scatter, gather only): there are no site leaders and no lanes, and the root exchanges
+// blocks directly with each rank of the other sites.
 struct LaneRange {
   std::uint32_t least = 1, most = 1;
 };
@@ -48,8 +49,9 @@ Result<schedule::Schedule> build(Operation operation, const Arguments& arguments
                                  std::uint32_t lanes);
 
 inline constexpr std::uint64_t kSegment = 64UL * 1024;
-// Bytes of a segment of a block that goes straight from the root, or to it. Nobody waits for it to hand it on, so it may
-// be longer, which is less work for the root; several of a block remain, by which what stays at the site is paced.
+// Bytes of a segment of a block that goes directly from the root or to it. No leader forwards these segments, so they
+// may be long, which is less work for the root. A block still has several: they pace the messages inside the root's site
+// (pace() in ways.hpp).
 std::uint64_t straight_segment(std::uint64_t block);
 // An allreduce of three or more sites: below this the buffer goes to every other site at once, in one delay; above, the
 // bytes count.

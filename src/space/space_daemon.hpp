@@ -6,8 +6,8 @@
 namespace urakata::space {
 
 // Runs until the space is empty; returns the process's exit code. `listening` accepts connections of further proxy
-// processes; `founder` is the connection of the first one. `break_failure` is what guard_break() returned when this
-// process began.
+// processes; `founder` is the connection of the first one. `break_failure` is the result of guard_break()
+// (break_guard.hpp), which blocks the program break (brk): 0, or an error number.
 int run_space_daemon(int listening, int founder, int break_failure);
 
 }  // namespace urakata::space
