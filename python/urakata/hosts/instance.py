@@ -316,6 +316,8 @@ def _failures(file: str) -> str:
         lines = Path(file).read_text(encoding="ascii").splitlines()
     except OSError:
         return ""
+    if not lines:  # a daemon is about to write
+        return ""
     host, status = lines[0].split()
     how = f"exit code {status}" if int(status) > 0 else f"signal {-int(status)}"
     return f"its daemon on {host} ({how})" + (f" and {len(lines) - 1} more" if len(lines) > 1 else "")
