@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import typer
 from rich.text import Text
 
 from urakata.cli import build_app
+from urakata.renamed import shown
 
 SEE_ALSO = "The documentation is in docs/ of the source tree, the words used in docs/design/architecture.md."
 
@@ -74,6 +76,13 @@ def plain_usage(usage: str) -> str:
     return re.sub(r"\s+", " ", usage).strip()
 
 
+def below(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """All commands of a group and of its groups, by what is typed after the group's name."""
+    for word, child in shown(command):
+        yield f"{name}{word}", child
+        yield from below(child, f"{name}{word} ")
+
+
 def command_page(name: str, command: Any, context: Any, version: str) -> str:
     text = plain(command.help)
     lines = head(name, version, first_sentence(text))
@@ -84,7 +93,7 @@ def command_page(name: str, command: Any, context: Any, version: str) -> str:
     ]
     lines += [".SH DESCRIPTION", roff(text)]
     lines += [".SH OPTIONS", *option_lines(command.get_params(context), context)]
-    for sub, child in sorted(getattr(command, "commands", {}).items()):
+    for sub, child in below(command):
         lines += [f".SH {roff(sub.upper())}", roff(plain(child.help))]
         lines += option_lines(child.get_params(context), context)
         lines += epilog_lines(".SS Examples", child)
@@ -97,7 +106,7 @@ def top_page(app: Any, context: Any, version: str) -> str:
     lines = head("urakata", version, first_sentence(plain(app.help)))
     lines += [".SH SYNOPSIS", ".B urakata", "COMMAND [OPTIONS] ...", ".SH DESCRIPTION", roff(plain(app.help))]
     lines += [".SH COMMANDS"]
-    for name, command in sorted(app.commands.items()):
+    for name, command in shown(app):
         lines += [".TP", f".BR urakata\\-{roff(name)} (1)", roff(first_sentence(plain(command.help)))]
     lines += [".SH OPTIONS", *option_lines(app.get_params(context), context)]
     lines += epilog_lines(".SH EXAMPLES", app)
@@ -141,7 +150,7 @@ def main() -> None:
     context = app.make_context("urakata", [], resilient_parsing=True)
     (folder / "urakata.1").write_text(top_page(app, context, version))
     written_by_programs = {program.name for program in programs}
-    for name, command in app.commands.items():
+    for name, command in shown(app):
         if f"urakata-{name}" in written_by_programs:
             continue
         inner = command.make_context(f"urakata {name}", [], parent=context, resilient_parsing=True)

@@ -267,6 +267,8 @@ class Commands:
                 yield f"{name} has no command {word}{_nearest(word, command.commands)}"
                 return
             command, name = command.commands[word], f"{name} {word}"
+            if command.hidden:
+                yield f"{name} is an earlier name of another command"
         own = words[: words.index("--")] if "--" in words else words
         for before, after in pairwise(own):
             if before == "--set":

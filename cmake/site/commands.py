@@ -11,6 +11,8 @@ from typing import Any
 import rst
 from rich.text import Text
 
+from urakata.renamed import shown
+
 
 def _plain(text: str | None) -> str:
     """Rich markup and typer's paragraph marks removed."""
@@ -56,8 +58,8 @@ def command_page(name: str, command: Any, parent: Any) -> str:
         yield f".. program:: {name}"
         yield from _parameters(command, context)
         yield from _epilog(command)
-        for inner in sorted(getattr(command, "commands", {})):
-            yield from part(f"{name} {inner}", command.commands[inner], context, "-")
+        for inner, child in shown(command):
+            yield from part(f"{name} {inner}", child, context, "-")
 
     return rst.page(*part(name, command, parent, "="))
 

@@ -25,6 +25,7 @@ import typer
 
 from urakata import paths
 from urakata.cli import build_app
+from urakata.renamed import shown
 
 TREE = Path(__file__).resolve().parents[2]
 HEADER, HEADER_PAGE = "include/urakata.h", "reference/urakata.h.rst"
@@ -70,7 +71,7 @@ def write_reference(folder: Path) -> list[str]:
     pages["reference/options.rst"] = rst.page(*options.reference(json.loads(said("urakata-exec", "--info", "--json"))))
     command: Any = typer.main.get_command(build_app())
     context = command.make_context("urakata", [], resilient_parsing=True)
-    for name, inner in sorted(command.commands.items()):
+    for name, inner in shown(command):
         if f"urakata-{name}" not in PROGRAMS:
             pages[f"reference/urakata-{name}.rst"] = commands.command_page(f"urakata {name}", inner, context)
     for name in PROGRAMS:

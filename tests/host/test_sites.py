@@ -307,10 +307,10 @@ def test_links_are_set_anew_while_they_run(three: Hosts) -> None:
 @needs_sites
 def test_commands_find_the_instance(three: Hosts) -> None:
     pytest.importorskip("typer")
-    assert hosts_command("cut", "0-2") == ""
+    assert hosts_command("links", "cut", "0-2") == ""
     shown = json.loads(hosts_command("links", "--json"))["0-2"]["directions"]
     assert [direction["settings"]["cut"] for direction in shown] == [True, True]
-    assert hosts_command("restore", "0-2") == ""
+    assert hosts_command("links", "restore", "0-2") == ""
     assert three.control(0, 2, "stats")["directions"][0]["settings"]["cut"] is False
 
 

@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from urakata import paths
+from urakata import paths, renamed
 from urakata.cli import build_app
 from urakata.commands.bench import document
 from urakata.json_output import write_json
@@ -20,7 +20,7 @@ from urakata.json_output import write_json
 
 def commands(group: Any, name: str = "urakata") -> Iterator[tuple[str, Any]]:
     """Every command below the group that does something, by its whole name."""
-    for word, command in group.commands.items():
+    for word, command in renamed.shown(group):
         if hasattr(command, "commands"):
             yield from commands(command, f"{name} {word}")
         else:
@@ -44,7 +44,7 @@ DOING = {
         "run",
         "debug",
         "schedule",
-        *(f"hosts {two}" for two in ("run", "cut", "restore", "set")),
+        *(f"hosts {two}" for two in ("run", "links cut", "links restore", "links set")),
         *(f"kernel {two}" for two in ("attach", "detach")),
     )
 }

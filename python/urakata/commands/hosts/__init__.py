@@ -19,7 +19,7 @@ _EXAMPLES = """
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands hosts run, check, cut, restore, set and links."""
+    """Adds the commands hosts run, check and links."""
     group = typer.Typer(
         help="Test hosts: namespaces on this machine, joined by shaped links, and MPI jobs across them; also several "
         "sites with long links between them.",
@@ -29,8 +29,5 @@ def register(app: typer.Typer) -> None:
     )
     group.command("run", epilog=run.EXAMPLES, context_settings={"allow_interspersed_args": False})(run.run)
     group.command("check", epilog=check.EXAMPLES)(check.check)
-    group.command("cut", epilog=links.CUT_EXAMPLES)(links.cut)
-    group.command("restore", epilog=links.CUT_EXAMPLES)(links.restore)
-    group.command("set", epilog=links.SET_EXAMPLES)(links.change)
-    group.command("links", epilog=links.SHOW_EXAMPLES)(links.show)
+    links.register(group)
     app.add_typer(group, name="hosts")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""urakata hosts cut, restore, set and links: the long links of test hosts, while a job runs on them."""
+"""urakata hosts links: shows, cuts, restores and sets the long links of test hosts while a job runs on them."""
 
 from __future__ import annotations
 
@@ -11,36 +11,48 @@ from rich.table import Table
 
 from urakata.commands.hosts import options
 from urakata.json_output import JsonFlag, write_json
+from urakata.renamed import renamed
 
-CUT_EXAMPLES = """
+_CUT_EXAMPLES = """
 [bold]Examples[/bold], while `urakata hosts run --sites ...` runs
 
-  urakata hosts cut 0-1
+  urakata hosts links cut 0-1
       # nothing comes through between the sites 0 and 1
 
-  urakata hosts cut host0-host4
+  urakata hosts links cut host0-host4
       # nor between these two hosts
 
-  urakata hosts cut host0:40112-host4:5000 --one-way
+  urakata hosts links cut host0:40112-host4:5000 --one-way
       # one connection, from its first end to the second
 
-  urakata hosts restore 0-1
+  urakata hosts links restore 0-1
 """
 
-SET_EXAMPLES = """
+_SET_EXAMPLES = """
 [bold]Examples[/bold]
 
-  urakata hosts set 0-1 delay=20ms,loss=1%
+  urakata hosts links set 0-1 delay=20ms,loss=1%
 
-  urakata hosts set host0-host4 flow-rate=5mbit
+  urakata hosts links set host0-host4 flow-rate=5mbit
 """
 
-SHOW_EXAMPLES = """
+_SHOW_EXAMPLES = """
+[bold]Examples[/bold]
+
+  urakata hosts links show
+
+  urakata hosts links show --json | jq '."0-1".directions[0]'
+"""
+
+_EXAMPLES = """
 [bold]Examples[/bold]
 
   urakata hosts links
+      # as urakata hosts links show
 
-  urakata hosts links --json | jq '."0-1".directions[0]'
+  urakata hosts links cut 0-1
+
+  urakata hosts links set 0-1 delay=20ms,loss=1%
 """
 
 _What = Annotated[
@@ -119,3 +131,27 @@ def show(instance: _Instance = None, as_json: JsonFlag = False) -> None:
             megabytes = f"{counted['delivered_bytes'] / 1e6:.1f}"
             table.add_row(name.replace("-", f" {arrow} "), megabytes, *map(str, numbers), flows, state)
     Console().print(table)
+
+
+def _show_alone(context: typer.Context, instance: _Instance = None, as_json: JsonFlag = False) -> None:
+    """Show, cut, restore or set the long links of running test hosts; show is what it does without a word."""
+    if context.invoked_subcommand is None:
+        show(instance, as_json)
+    elif instance is not None or as_json:
+        raise typer.BadParameter(f"options stand behind {context.invoked_subcommand}")
+
+
+def register(hosts: typer.Typer) -> None:
+    """Adds the commands hosts links show, cut, restore and set; hidden, the last three also as hosts cut and so on."""
+    group = typer.Typer(rich_markup_mode="rich")
+    group.callback(epilog=_EXAMPLES, invoke_without_command=True)(_show_alone)
+    group.command("show", epilog=_SHOW_EXAMPLES)(show)
+    for name, command, examples in (
+        ("cut", cut, _CUT_EXAMPLES),
+        ("restore", restore, _CUT_EXAMPLES),
+        ("set", change, _SET_EXAMPLES),
+    ):
+        group.command(name, epilog=examples)(command)
+        old = renamed(command, f"hosts {name}", f"hosts links {name}")
+        hosts.command(name, epilog=examples, hidden=True)(old)
+    hosts.add_typer(group, name="links")
