@@ -57,7 +57,7 @@ def links(file: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def measured(two_sites: Hosts, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file that a job has filled, as `urakata tune sites` has one do it."""
+    """A file that a job has filled, as `urakata check --links` has one do it."""
     folder = tmp_path_factory.mktemp("rates")
     libraries = launcher.libraries(launcher.find_host(named("openmpi").launcher))
     found = site_links.ask(lambda command: run(two_sites, command), libraries, folder)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from urakata import launcher, paths
+from urakata import launcher, paths, site_links
 from urakata.cli import build_app
 from urakata.commands import check
 from urakata.interrupts.balance import Balance
@@ -105,3 +106,42 @@ def test_the_networks_interrupts_are_shown(monkeypatch: pytest.MonkeyPatch, as_j
     else:
         assert moved in said.output and lacking in said.output
         assert "echo MASK > /sys/class/net/eth9/queues/rx-0/rps_cpus" in said.output
+
+
+LINK: dict[str, Any] = {
+    "one": "0", "other": "1", "delay_ms": 8.0, "stream_mbit": 24.0, "pair_mbit": 97.0, "link_mbit": 386.0,
+    "inside_mbit": 0, "loss_percent": 0, "source": "measured",
+}  # fmt: skip
+
+
+def _linked(monkeypatch: pytest.MonkeyPatch, found: site_links.Found) -> None:
+    host = launcher.Host(Path("/mpirun"), "openmpi", "5")
+    monkeypatch.setattr(launcher, "find_host", lambda _name: host)
+    monkeypatch.setattr(launcher, "libraries", lambda _host: [])
+    monkeypatch.setattr(site_links, "ask", lambda _run, _libraries, _folder: found)
+
+
+@pytest.mark.parametrize("words", [["check", "--links"], ["tune", "sites"]])
+def test_links_are_measured_and_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    """By either name of the command; the earlier one says the new one."""
+    table = '\n[[link]]\none = ["a"]\nother = ["b"]\n'
+    _linked(monkeypatch, site_links.Found({"found": "2 sites", "links": [LINK]}, table))
+    file = tmp_path / "links.toml"
+    app: Any = typer.main.get_command(build_app())
+    app([*words, "-n", "2", "--file", str(file), "--json"], standalone_mode=False)
+    said = capfd.readouterr()
+    assert json.loads(said.out) == {"file": str(file), "sites": "2 sites", "links": [LINK]}
+    assert file.read_text() == site_links.HEADER + table
+    renamed = "urakata: `urakata tune sites` is now `urakata check --links`\n"
+    assert said.err == ("" if words[0] == "check" else renamed)
+
+
+def test_links_need_sites_and_ranks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _linked(monkeypatch, site_links.Found(None, ""))
+    asked = ["check", "--links", "--file", str(tmp_path / "links.toml")]
+    done = CliRunner().invoke(build_app(), [*asked, "-n", "3"])
+    assert (done.exit_code, done.stdout) == (1, "all 3 ranks are at one site: there is no link to measure\n")
+    assert CliRunner().invoke(build_app(), asked).exit_code == 2
+    assert CliRunner().invoke(build_app(), ["check", "--file", "links.toml"]).exit_code == 2

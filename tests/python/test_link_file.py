@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Option LINK_RATES: the user's file of what links between sites carry, in urakata-exec and `urakata tune`."""
+"""Option LINK_RATES: the user's file of what links between sites carry, in urakata-exec and `urakata check`."""
 
 from __future__ import annotations
 

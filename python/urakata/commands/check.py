@@ -18,10 +18,12 @@ from rich.console import Console
 from rich.table import Table
 
 from urakata import launcher, paths, typed
+from urakata.commands.check_links import measure_links
 from urakata.commands.job_options import (
     RANKS_NAMES,
     JobCommand,
     LauncherArgumentsOption,
+    LinksFileOption,
     McaOption,
     MpiWithoutProgramOption,
     launcher_words,
@@ -47,7 +49,14 @@ _EPILOG = """
 
   OMP_NUM_THREADS=4 urakata check --json
 
+  urakata check --links -n 8 --file links.toml
+      # and later: urakata run --set LINK_RATES=links.toml -n 8 -- ./app
+
+  srun -N 8 urakata-exec --link-rates links.toml -- ./app
+      # a job of your own, which adds what the file lacks
+
 Exit code: 0 every engine is usable; 1 some are not; 2 the host MPI cannot be started.
+With --links: 0; 1 all ranks are at one site, and there is nothing to measure; 2 the job cannot be started.
 """
 
 
@@ -251,11 +260,29 @@ def check(
     host: MpiWithoutProgramOption = None,
     launcher_arguments: LauncherArgumentsOption = None,
     mca: McaOption = None,
+    links: Annotated[
+        bool,
+        typer.Option(
+            "--links",
+            help="Instead, measure what the links between the sites of the ranks carry, and keep it: jobs read it and "
+            "need not measure when they start. One rank on each node does.",
+        ),
+    ] = False,
+    file: LinksFileOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Show what is usable here: host, thread level, cores, where helpers would sit; if not, why and what to do."""
+    if file and not links:
+        raise typer.BadParameter("it says where --links keeps what it measures", param_hint="--file")
+    if links and ranks < 2:
+        raise typer.BadParameter(
+            "links are measured between the ranks of a job; say how many: -n N", param_hint="--links"
+        )
     chosen = launcher.find_host(host)
     arguments = launcher_words(chosen, launcher_arguments, mca)
+    if links:
+        measure_links(chosen, ranks, arguments, file, as_json)
+        return
     answers = _ask(chosen, ranks, arguments)
     engines = _engines(answers)
     messages, space, devices, hosts = _messages(answers), _space(), _devices(), _test_hosts()

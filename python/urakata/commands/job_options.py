@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -56,6 +57,15 @@ McaOption = Annotated[
     list[str] | None,
     typer.Option(
         "--mca", metavar="NAME VALUE", help="Handed to Open MPI's mpirun; may be repeated.", show_default=False
+    ),
+]
+LinksFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--file",
+        metavar="FILE",
+        help="Where --links keeps it.  [dim]default: the file that all jobs read[/dim]",
+        show_default=False,
     ),
 ]
 
