@@ -11,14 +11,14 @@ import rst
 _HEAD = """
 An option is set in the environment (``URAKATA_ENGINE=poll``), by ``--set ENGINE=poll`` of ``urakata run`` and
 ``urakata-exec``, by ``--engine poll`` of ``urakata-exec``, or in a TOML file (``engine = "poll"``). The command line
-comes before the environment, the environment before the file. ``urakata info`` shows the values in force.
+comes before the environment, the environment before the file. ``urakata check --options`` shows the values in force.
 """
 
 _LEVELS = {"basic": "Basic", "advanced": "Advanced", "test": "For tests"}
 
 _COSTS = """
 Numbers by which Urakata chooses algorithms. Option ``COSTS`` sets them: a TOML file, or ``name=value,...``.
-``urakata info`` shows those in force.
+``urakata check --options`` shows those in force.
 """
 
 

@@ -145,3 +145,39 @@ def test_links_need_sites_and_ranks(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert (done.exit_code, done.stdout) == (1, "all 3 ranks are at one site: there is no link to measure\n")
     assert CliRunner().invoke(build_app(), asked).exit_code == 2
     assert CliRunner().invoke(build_app(), ["check", "--file", "links.toml"]).exit_code == 2
+
+
+@pytest.fixture
+def options_of_exec(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A urakata-exec that has one option; its value is the arguments that it got."""
+    program = tmp_path / "urakata-exec"
+    program.write_text('#!/bin/sh\nprintf \'[{"value": "%s"}]\' "$*"\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(paths, "program", lambda _name: program)
+
+
+@pytest.mark.usefixtures("options_of_exec")
+@pytest.mark.parametrize("words", [["check", "--options"], ["info"]])
+def test_options_are_those_of_urakata_exec(capfd: pytest.CaptureFixture[str], words: list[str]) -> None:
+    """By either name of the command; the earlier one says the new one."""
+    app: Any = typer.main.get_command(build_app())
+    app([*words, "--engine", "poll", "--json", "--set=NAP_US=50"], standalone_mode=False)
+    said = capfd.readouterr()
+    assert json.loads(said.out) == [{"value": "--info --json --engine poll --set=NAP_US=50"}]
+    renamed = "urakata: `urakata info` is now `urakata check --options`\n"
+    assert said.err == ("" if words[0] == "check" else renamed)
+
+
+@pytest.mark.usefixtures("options_of_exec")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--engine", "poll"], "No such option"),
+        (["poll"], "unexpected extra argument"),
+        (["--options", "--mpi", "mpich"], "starts"),
+        (["--options", "--links"], "starts"),
+    ],
+)
+def test_check_takes_options_of_urakata_exec_only_to_show_them(words: list[str], told: str) -> None:
+    done = CliRunner().invoke(build_app(), ["check", *words])
+    assert done.exit_code == 2 and told in done.output

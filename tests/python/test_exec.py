@@ -44,10 +44,10 @@ def in_force(*arguments: str, cwd: Path | None = None, **environment: str) -> di
 
 
 def test_what_info_shows_can_be_pasted_as_variables(tmp_path: Path) -> None:
-    """Of urakata info and of urakata-exec --info; also a value with a blank in it. Units stand beside."""
+    """Of urakata check --options and of urakata-exec --info; also a value with a blank in it. Units stand beside."""
     asked = ["--set", "NAP_US=50", "--set", f"REPORT={tmp_path}/a b", "--set", "ALGORITHM=allgather:ring"]
     pythonpath = str(Path(paths.__file__).parents[1])
-    by_python = [sys.executable, "-m", "urakata", "info", *asked]
+    by_python = [sys.executable, "-m", "urakata", "check", "--options", *asked]
     environment = {**os.environ, "PYTHONPATH": pythonpath, "COLUMNS": "200"}
     shown = subprocess.run(by_python, capture_output=True, text=True, check=True, env=environment).stdout
     for text in (shown, run("--info", *asked).stdout):

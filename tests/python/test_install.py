@@ -45,7 +45,7 @@ def test_links_between_documents_hold(prefix: Path) -> None:
 def test_the_command_finds_its_programs(prefix: Path, tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("URA", "PYTHON"))}
     asked = subprocess.run(
-        [str(prefix / "bin" / "urakata"), "info", "--json", "--engine", "poll"],
+        [str(prefix / "bin" / "urakata"), "check", "--options", "--json", "--engine", "poll"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
@@ -83,7 +83,7 @@ def test_every_command_has_a_page(prefix: Path) -> None:
     pages = {path.stem: path.read_text() for path in (prefix / "share" / "man" / "man1").glob("*.1")}
     if not pages:
         pytest.skip("the build found no Python for man pages")
-    for name in ("", "-bench", "-check", "-exec", "-goals", "-hosts", "-info", "-report", "-run", "-schedule"):
+    for name in ("", "-bench", "-check", "-exec", "-goals", "-hosts", "-report", "-run", "-schedule"):
         assert f"urakata{name}" in pages
     assert "\nurakata\\-schedule \\- Shows, proves and draws" in pages["urakata-schedule"]
     assert "urakata hosts check \\-\\-json\n" in pages["urakata-hosts"] and "(default: 1gbit)" in pages["urakata-hosts"]

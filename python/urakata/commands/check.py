@@ -19,6 +19,7 @@ from rich.table import Table
 
 from urakata import launcher, paths, typed
 from urakata.commands.check_links import measure_links
+from urakata.commands.check_options import show_options
 from urakata.commands.job_options import (
     RANKS_NAMES,
     JobCommand,
@@ -34,6 +35,8 @@ from urakata.tables import print_table
 
 _DRIVERS = {"CUDA": "cuda", "HIP": "amdhip64", "Level Zero": "ze_loader"}  # as src/device/ knows them
 _TIME_LIMIT = 60  # seconds; a launcher that needs longer for a program that does nothing is not usable
+
+_OPTIONS = "--options"
 
 _EPILOG = """
 [bold]Examples[/bold]
@@ -55,7 +58,14 @@ _EPILOG = """
   srun -N 8 urakata-exec --link-rates links.toml -- ./app
       # a job of your own, which adds what the file lacks
 
+  urakata check --options
+      # every option and cost: value in force, default, unit and origin
+
+  urakata check --options --engine poll --config job.toml
+      # what would be in force with these options of urakata-exec
+
 Exit code: 0 every engine is usable; 1 some are not; 2 the host MPI cannot be started.
+With --options: 0; 2 a value is not valid.
 With --links: 0; 1 all ranks are at one site, and there is nothing to measure; 2 the job cannot be started.
 """
 
@@ -255,6 +265,17 @@ def _print(
         )
 
 
+class _CheckCommand(JobCommand):
+    """With --options it hands those that it does not know to urakata-exec; else they are errors, as ever."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.ignore_unknown_options = _OPTIONS in args
+        left = super().parse_args(ctx, args)
+        if (words := ctx.params.get("arguments")) and not ctx.params["options"]:
+            ctx.fail(f"Got unexpected extra arguments ({' '.join(words)})")
+        return left
+
+
 def check(
     ranks: Annotated[int, typer.Option(*RANKS_NAMES, metavar="N", min=1, help="Ranks of the job looked at.")] = 1,
     host: MpiWithoutProgramOption = None,
@@ -269,9 +290,26 @@ def check(
         ),
     ] = False,
     file: LinksFileOption = None,
+    options: Annotated[
+        bool,
+        typer.Option(
+            _OPTIONS,
+            help="Instead, show every option, as a variable to paste, and every cost: value in force, default, origin, "
+            "and what it is.",
+        ),
+    ] = False,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="OPTION OF urakata-exec", help="With --options: see what these would change."),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Show what is usable here: host, thread level, cores, where helpers would sit; if not, why and what to do."""
+    if options:
+        if links or host or launcher_arguments or mca:
+            raise typer.BadParameter("it shows options of urakata-exec, and starts no job", param_hint=_OPTIONS)
+        show_options(arguments or [], as_json)
+        return
     if file and not links:
         raise typer.BadParameter("it says where --links keeps what it measures", param_hint="--file")
     if links and ranks < 2:
@@ -311,4 +349,4 @@ def check(
 
 def register(app: typer.Typer) -> None:
     """Adds the command check."""
-    app.command("check", cls=JobCommand, epilog=_EPILOG)(check)
+    app.command("check", cls=_CheckCommand, epilog=_EPILOG)(check)

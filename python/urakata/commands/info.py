@@ -1,93 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""urakata info: every option with its value in force, its default and where the value came from."""
+"""urakata info: the name that `urakata check --options` had in earlier releases."""
 
 from __future__ import annotations
 
-import json
-import shlex
-import subprocess
-import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from urakata import paths
-from urakata.json_output import JsonFlag, write_json
-from urakata.tables import print_table
-
-_EXAMPLES = """
-[bold]Examples[/bold]
-
-  urakata info
-
-  urakata info --costs costs.toml
-      # the costs that a file replaces
-
-  urakata info --engine poll --config job.toml
-      # what would be in force with these
-
-  URAKATA_SEGMENT=1M urakata info --json
-
-Exit code: 0; 2 where a value is not valid.
-"""
-
-
-_STYLE: dict[str, Any] = {"box": None, "pad_edge": False, "header_style": "bold"}
+from urakata.commands.check_options import show_options
+from urakata.json_output import JsonFlag
+from urakata.renamed import renamed
 
 
 def info(
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[OPTIONS OF urakata-exec]", help="See what they would change: --engine poll ..."),
-    ] = None,
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="OPTION OF urakata-exec")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show every option, as a variable to paste, and every cost: value in force, default, origin, and what it is."""
-    asked = subprocess.run(
-        [str(paths.program("urakata-exec")), "--info", "--json", *(arguments or [])],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    sys.stderr.write(asked.stderr)
-    if asked.returncode != 0:
-        raise typer.Exit(asked.returncode)
-    options = json.loads(asked.stdout)
-    if as_json:
-        write_json(options)
-        return
-    table = Table("variable", "unit", "default", "from", "what it does", **_STYLE)
-    for option in options:
-        value, default = str(option["value"]), str(option["default"])
-        changed = value != default
-        setting = escape(f"{option['variable']}={shlex.quote(value) if value else ''}")
-        table.add_row(
-            f"[bold]{setting}[/bold]" if changed else setting,
-            option["unit"] or "-",
-            escape(default) or "-",
-            option["origin"],
-            option["sentence"],
-        )
-    costs = Table("cost", "value", "default", "unit", "from", "what it is", **_STYLE)
-    for cost in next(option["costs"] for option in options if option["name"] == "COSTS"):
-        value, default = f"{cost['value']:.12g}", f"{cost['default']:.12g}"
-        costs.add_row(
-            cost["name"],
-            f"[bold]{value}[/bold]" if value != default else value,
-            default,
-            cost["unit"],
-            cost["origin"],
-            f"{cost['sentence']} (measured by {cost['measured']})" if cost["measured"] else cost["sentence"],
-        )
-    console = Console(highlight=False)
-    print_table(console, table, "what it does", prose=True)
-    console.print("\nWhat messages cost, for Urakata's choices (option COSTS):\n")
-    print_table(console, costs, "what it is", prose=True)
+    """As urakata check --options."""
+    show_options(arguments or [], as_json)
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command info."""
-    app.command("info", epilog=_EXAMPLES, context_settings={"ignore_unknown_options": True})(info)
+    """Adds the hidden command info."""
+    settings = {"ignore_unknown_options": True}
+    app.command("info", hidden=True, context_settings=settings)(renamed(info, "info", "check --options"))

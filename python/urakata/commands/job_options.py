@@ -42,7 +42,7 @@ ProgramArgument = Annotated[
 ]
 SettingsOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Any option of urakata info.", show_default=False),
+    typer.Option("--set", metavar="NAME=VALUE", help="Any option of urakata check --options.", show_default=False),
 ]
 LauncherArgumentsOption = Annotated[
     list[str] | None,
