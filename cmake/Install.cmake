@@ -30,9 +30,12 @@ install(FILES cmake/completions/_urakata DESTINATION ${CMAKE_INSTALL_DATADIR}/zs
 install(FILES cmake/completions/urakata.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES cmake/modulefile DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/urakata RENAME ${PROJECT_VERSION})
 
-# The command. A wheel has the package in its site-packages and the command from its entry point.
+# The command. A wheel has the package in its site-packages and the command from its entry point. What measures the
+# performance targets needs the source tree, and stays there (also pyproject.toml).
 if(NOT SKBUILD)
-  install(DIRECTORY python/urakata DESTINATION ${CMAKE_INSTALL_DATADIR}/urakata/python PATTERN __pycache__ EXCLUDE)
+  install(DIRECTORY python/urakata DESTINATION ${CMAKE_INSTALL_DATADIR}/urakata/python
+          PATTERN __pycache__ EXCLUDE
+          PATTERN urakata/goals EXCLUDE)
   install(PROGRAMS cmake/urakata-installed.sh DESTINATION bin RENAME urakata)
 endif()
 

@@ -232,8 +232,10 @@ class Commands:
         import typer
 
         from urakata.cli import build_app
+        from urakata.goals import command
 
         self.app: Any = typer.main.get_command(build_app())
+        self.goals: Any = typer.main.get_command(command.build_app())
         rows = (root / "src/base/option_table.cpp").read_text()
         self.options = {name.lower().replace("_", "-") for name in re.findall(r'Option\{\s*"([A-Z_]+)"', rows)}
         words = (root / "exec/command_line.cpp").read_text()
@@ -248,16 +250,18 @@ class Commands:
         program, rest = words[0].rsplit("/", 1)[-1], words[1:]
         if program == "urakata-exec":
             yield from self._exec(rest)
+        elif program == "dev":
+            yield from self._dev(rest, whole)
         else:
-            yield from (self._dev if program == "dev" else self._urakata)(rest, whole)
+            yield from self._parsed(self.app, "urakata", rest, whole)
 
     def _setting(self, setting: str) -> Iterator[str]:
         name = setting.partition("=")[0].lower().replace("_", "-")
         if name not in self.options | {"name"}:
             yield f"--set {setting}: no such option{_nearest(name, self.options)}"
 
-    def _urakata(self, words: list[str], whole: bool) -> Iterator[str]:
-        command, context, name = self.app, None, "urakata"
+    def _parsed(self, command: Any, name: str, words: list[str], whole: bool) -> Iterator[str]:
+        context = None
         while getattr(command, "commands", None) and words and not words[0].startswith("-"):
             context = command.make_context(name, [], parent=context, resilient_parsing=True)
             word, *words = words
@@ -314,7 +318,7 @@ class Commands:
             if name != "COMMAND":
                 yield f"./dev has no command {name}{_nearest(name, self.dev)}"
         elif name == "goals":
-            yield from self._urakata(["goals", *rest], whole)
+            yield from self._parsed(self.goals, "./dev goals", rest, whole)
         else:
             for word in rest:
                 if word not in allowed.get(name, set()):

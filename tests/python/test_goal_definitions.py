@@ -15,7 +15,7 @@ from urakata.goals.samples import Samples
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What is promised, in the order in which `urakata goals --list` shows it.
+# What is promised, in the order in which `./dev goals --list` shows it.
 PROMISED = [
     "nbc-start-own-us",
     "nbc-start-thread-us",

@@ -10,9 +10,7 @@ import pytest
 from goal_cases import HOST, A, B, goal, job, samples
 from typer.testing import CliRunner
 
-from urakata import cli
-from urakata.commands import goals as command
-from urakata.goals import measure
+from urakata.goals import command, measure
 from urakata.goals.errors import MeasurementError
 from urakata.goals.figures import FIGURES
 from urakata.goals.outcome import Figure
@@ -112,7 +110,7 @@ def test_a_zero_costs_its_goal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
     )
     monkeypatch.setattr(command, "describe_build", lambda: {"build_type": "", "flags": ""})
-    done = CliRunner().invoke(cli.build_app(), ["goals", "nbc-poll-geomean", "nbc-hosts-geomean"])
+    done = CliRunner().invoke(command.build_app(), ["nbc-poll-geomean", "nbc-hosts-geomean"])
     assert done.exit_code == 1 and not isinstance(done.exception, ZeroDivisionError)
     assert "nbc-poll-geomean: us of side host at node, ibcast, 8 B is 0, so nothing can be a ratio of it" in done.output
     assert "1.00..1.00" in next(line for line in done.output.splitlines() if line.startswith("nbc-hosts-geomean"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command `urakata goals`, with a session that runs nothing."""
+"""The command of ./dev goals, with a session that runs nothing."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from goal_cases import A, samples
 from typer.testing import CliRunner
 
 from urakata import cli
-from urakata.commands import goals as command
-from urakata.goals import measure
+from urakata.goals import command, measure
 from urakata.goals.errors import CannotMeasureError, MeasurementError
 from urakata.goals.page import page
 from urakata.goals.plot import draw
@@ -22,7 +21,7 @@ from urakata.paths import NotFoundError
 
 
 def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, result: Samples | Exception) -> tuple[int, Any, str]:
-    """`urakata goals nbc-poll-geomean --json FILE` with a session that gives `result`: exit code, JSON, output."""
+    """`./dev goals nbc-poll-geomean --json FILE` with a session that gives `result`: exit code, JSON, output."""
 
     def measured(*_: object) -> Samples:
         if isinstance(result, Exception):
@@ -36,7 +35,7 @@ def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, result: Samples
     )
     monkeypatch.setattr(command, "describe_build", lambda: {"build_type": "", "flags": ""})
     file = tmp_path / "goals.json"
-    done = CliRunner().invoke(cli.build_app(), ["goals", "nbc-poll-geomean", "--json", str(file)])
+    done = CliRunner().invoke(command.build_app(), ["nbc-poll-geomean", "--json", str(file)])
     return done.exit_code, json.loads(file.read_text()), done.output
 
 
@@ -65,7 +64,7 @@ def test_a_job_that_fails_is_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 @pytest.mark.parametrize("arguments", [["no-such-goal"], []])
 def test_wrong_names_are_2_and_show_what_there_is(arguments: list[str]) -> None:
-    done = CliRunner().invoke(cli.build_app(), ["goals", *arguments])
+    done = CliRunner().invoke(command.build_app(), [*arguments])
     assert done.exit_code == 2
 
 
@@ -114,6 +113,27 @@ def test_the_plot_has_every_point_of_its_goal(tmp_path: Path) -> None:
 
 
 def test_a_plot_of_what_is_not_measured_is_refused() -> None:
-    done = CliRunner().invoke(cli.build_app(), ["goals", "bypass-ns", "--plot", "plot.png"])
+    done = CliRunner().invoke(command.build_app(), ["bypass-ns", "--plot", "plot.png"])
     assert done.exit_code == 2
     assert command.PLOTTED in done.output
+
+
+def test_goals_are_listed_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-` is the standard output, and no file of that name."""
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(command.build_app(), ["--list", "--json", "-"])
+    first, *_ = json.loads(done.stdout)
+    assert done.exit_code == 0 and not list(tmp_path.iterdir())
+    assert set(first) == {"name", "compares", "unit", "target", "direction"}
+
+
+def test_the_earlier_command_says_where_it_went() -> None:
+    for words in ([], ["--list"], ["--help"], ["nbc-poll-geomean", "--json", "-"]):
+        done = CliRunner().invoke(cli.build_app(), ["goals", *words])
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert done.stderr == "urakata: performance targets are measured in the source tree, by `./dev goals`\n"
+
+
+def test_help_has_examples_as_they_are_typed() -> None:
+    done = CliRunner().invoke(command.build_app(), ["--help"])
+    assert done.exit_code == 0 and "  ./dev goals --list" in done.output and "--plot" in done.output

@@ -83,7 +83,7 @@ def test_every_command_has_a_page(prefix: Path) -> None:
     pages = {path.stem: path.read_text() for path in (prefix / "share" / "man" / "man1").glob("*.1")}
     if not pages:
         pytest.skip("the build found no Python for man pages")
-    for name in ("", "-bench", "-check", "-exec", "-goals", "-hosts", "-report", "-run", "-schedule"):
+    for name in ("", "-bench", "-check", "-exec", "-hosts", "-report", "-run", "-schedule"):
         assert f"urakata{name}" in pages
     assert "\nurakata\\-schedule \\- Shows, proves and draws" in pages["urakata-schedule"]
     assert "urakata hosts check \\-\\-json\n" in pages["urakata-hosts"] and "(default: 1gbit)" in pages["urakata-hosts"]

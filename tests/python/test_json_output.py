@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from urakata import paths, renamed
 from urakata.cli import build_app
@@ -62,15 +61,6 @@ def test_a_file_or_the_standard_output(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out == '{\n "a": 1\n}\n'
     with pytest.raises(paths.NotFoundError, match=r"cannot write .*No such file"):
         write_json({}, tmp_path / "no" / "folder")
-
-
-def test_goals_are_listed_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`-` is the standard output, and no file of that name."""
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(build_app(), ["goals", "--list", "--json", "-"])
-    first, *_ = json.loads(done.stdout)
-    assert done.exit_code == 0 and not list(tmp_path.iterdir())
-    assert set(first) == {"name", "compares", "unit", "target", "direction"}
 
 
 def shown(_document: dict[str, Any], output: Path, _console: object) -> list[str]:
