@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,16 @@ def test_every_promise_is_defined_and_can_be_figured(defined: Definitions) -> No
         # Each figure reads its parameters before it looks for samples.
         with pytest.raises(MeasurementError, match="has measured no"):
             figures.FIGURES[promised.figure](promised, Samples())
+
+
+def test_what_the_readme_says_binds(defined: Definitions) -> None:
+    """Each row of its table of measurements, and what stands below the plot. Some forty bind, so that each counts."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z0-9-]+)`", readme)) & defined.goals.keys()
+    rows = re.findall(r"^\| .* \| `([a-z0-9-]+)` \|$", readme, re.MULTILINE)
+    binding = {promised.name for promised in defined.goals.values() if promised.binding}
+    assert len(rows) > 3 and set(rows) <= named <= binding
+    assert 35 <= len(binding) <= 45
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from urakata import cli
 from urakata.goals import command, measure
+from urakata.goals.definitions import Session
 from urakata.goals.errors import CannotMeasureError, MeasurementError
 from urakata.goals.page import page
 from urakata.goals.plot import draw
@@ -62,6 +63,41 @@ def test_a_job_that_fails_is_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert code == 1 and "exit code 3" in output
 
 
+@pytest.mark.parametrize(
+    ("names", "code", "told"),
+    [
+        (["nbc-poll-geomean", "nbc-hosts-geomean"], 1, ["binding: 1 of 2 met, 1 not measured"]),
+        (["nbc-hosts-geomean", "nbc-poll-worst"], 0, ["binding: 1 of 1 met", "watched: 0 of 1 met, 1 not measured"]),
+        (["nbc-poll-worst"], 1, ["watched: 0 of 1 met, 1 not measured"]),
+    ],
+)
+def test_binding_goals_are_counted_apart_and_decide(
+    monkeypatch: pytest.MonkeyPatch, names: list[str], code: int, told: list[str]
+) -> None:
+    """Session nbc-poll fails; nbc-poll-worst, which is watched, costs the exit code only where nothing binds."""
+
+    def measured(session: Session, _notice: object) -> Samples:
+        if session.name == "nbc-poll":
+            raise MeasurementError("nbc, side poll: exit code 3")
+        return samples("us", host={A: [2.0, 2.0]}, poll={A: [1.0, 1.0]})
+
+    monkeypatch.setattr(
+        command, "measure_goals", lambda found, wanted, notice: measure.measure_goals(found, wanted, notice, measured)
+    )
+    monkeypatch.setattr(command, "describe_build", lambda: {"build_type": "", "flags": ""})
+    done = CliRunner().invoke(command.build_app(), names)
+    assert (done.exit_code, [line for line in done.stdout.splitlines() if " met" in line and ":" in line]) == (
+        code,
+        told,
+    )
+
+
+def test_the_list_has_binding_goals_first() -> None:
+    shown = CliRunner().invoke(command.build_app(), ["--list"]).stdout
+    binding, watched = shown.split("watched: ")
+    assert binding.startswith("binding: ") and "nbc-hosts-geomean" in binding and "nbc-poll-worst" in watched
+
+
 @pytest.mark.parametrize("arguments", [["no-such-goal"], []])
 def test_wrong_names_are_2_and_show_what_there_is(arguments: list[str]) -> None:
     done = CliRunner().invoke(command.build_app(), [*arguments])
@@ -70,21 +106,28 @@ def test_wrong_names_are_2_and_show_what_there_is(arguments: list[str]) -> None:
 
 def test_the_page_has_each_goal_and_marks_what_is_short() -> None:
     machine = {"cpu": "a processor", "cores": 2, "virtual": True, "memory_gib": 8.0, "kernel": "6.1", "commit": "abc"}
-    detail = {"compares": "one with the other", "direction": "at most", "machine": machine}
+    detail = {"compares": "one with the other", "direction": "at most", "binding": False, "machine": machine}
     both = detail | {"sides": {"host": 2.0, "poll": 3.0}, "sides_unit": "us"}
     entry = {"unit": "ratio", "target": 1.25, "spread": [1.4, 1.6]}
     text = page(
         {
             "short": entry | {"value": 1.5, "met": False, "detail": both | {"bound": "a wire is as long as it is."}},
-            "unexplained": entry | {"value": 1.6, "met": False, "detail": both},
+            "unexplained": entry | {"value": 1.6, "met": False, "detail": both | {"binding": True}},
             "kept": entry | {"value": 1.0, "met": True, "detail": both},
             "impossible": entry | {"value": None, "met": None, "detail": detail | {"not_measured": "no namespaces"}},
         }
     )
     assert "a processor, 2 cores, virtual machine, 8 GiB, Linux 6.1; commit abc" in text.replace("\n", " ")
-    rows = text.split("| --- |\n")[1].splitlines()[:4]
+    _, binding, watched = text.split("| --- |\n")
+    assert "\n\n## Targets that bind a release\n\n| target " in text
+    assert binding.startswith(
+        "| `unexplained` | **1.60** (1.40 to 1.60) | <= 1.25 ratio |\n\n0 of these 1 met, 1 missed, "
+    )
+    assert "\n\n## Targets that are watched\n\n| target " in binding
+    rows = watched.splitlines()
     assert rows[0] == "| `short` | **1.50** (1.40 to 1.60) | <= 1.25 ratio |"
-    assert "| 1.00 (" in rows[2] and "| not measured |" in rows[3]
+    assert "| 1.00 (" in rows[1] and "| not measured |" in rows[2]
+    assert rows[4] == "1 of these 3 met, 1 missed, 1 not measured."
     assert "\n- `short`: one with the other. Sides: host 2.00, poll 3.00 us.\n" in text
     assert "\n- `impossible`: one with the other. Not measured: no namespaces.\n" in text
     assert "\n## Why targets are missed\n" in text
@@ -94,7 +137,7 @@ def test_the_page_has_each_goal_and_marks_what_is_short() -> None:
 def test_lines_of_the_page_are_as_long_as_a_document_may_have() -> None:
     machine = {"cpu": "c", "cores": 1, "virtual": False, "memory_gib": 8.0, "kernel": "6.1", "commit": "abc"}
     detail = {"compares": "many words " * 30, "direction": "at most", "machine": machine, "bound": "as far " * 50}
-    sides = {"sides": {"host": 2.0}, "sides_unit": "us"}
+    sides = {"sides": {"host": 2.0}, "sides_unit": "us", "binding": True}
     entry = {"unit": "us", "target": 1, "spread": [1, 2], "value": 2.0, "met": False, "detail": detail | sides}
     assert max(map(len, page({"long": entry}).splitlines())) <= 100
 
@@ -124,7 +167,7 @@ def test_goals_are_listed_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     done = CliRunner().invoke(command.build_app(), ["--list", "--json", "-"])
     first, *_ = json.loads(done.stdout)
     assert done.exit_code == 0 and not list(tmp_path.iterdir())
-    assert set(first) == {"name", "compares", "unit", "target", "direction"}
+    assert set(first) == {"name", "compares", "unit", "target", "direction", "binding"}
 
 
 def test_the_earlier_command_says_where_it_went() -> None:

@@ -40,6 +40,7 @@ _EXAMPLES = """
   ./dev goals overlap-overall-worst --plot overall.png
 
 Exit code: 0 all were measured, met or not; 77 this machine cannot measure one; 1 measuring failed; 2 no such goal.
+Where goals that bind a release are among them, only those count.
 """
 
 
@@ -72,7 +73,10 @@ def goals(
         write_json([goal.as_json() for goal in definitions.goals.values()], json_file)
         return
     if show_list:
-        out.print(show.goals_table(definitions.goals.values()))
+        for binding, title in show.KINDS.items():
+            out.print(f"[bold]{title}[/bold]\n")
+            out.print(show.goals_table(goal for goal in definitions.goals.values() if goal.binding is binding))
+            out.print()
         return
     chosen = list(definitions.goals) if everything else names or []
     if not chosen:
@@ -95,6 +99,9 @@ def goals(
     for outcome in outcomes:
         for line in show.remarks(outcome):
             out.print(line, soft_wrap=True)
+    out.print()
+    for line in show.count(outcomes):
+        out.print(line)
     results = {one.goal.name: one.as_json(machine.as_json() | build) for one in outcomes}
     if json_file:
         write_json(results, json_file)
@@ -104,9 +111,10 @@ def goals(
         from urakata.goals.plot import draw  # loads what other commands need not wait for
 
         draw(ratios, plot_file)
-    if any(outcome.failed for outcome in outcomes):
+    counted = [outcome for outcome in outcomes if outcome.goal.binding] or outcomes
+    if any(outcome.failed for outcome in counted):
         sys.exit(1)
-    if any(outcome.figure is None for outcome in outcomes):
+    if any(outcome.figure is None for outcome in counted):
         sys.exit(CANNOT)
 
 

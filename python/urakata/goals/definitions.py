@@ -60,12 +60,14 @@ class Goal:
     session: str
     figure: str
     parameters: Mapping[str, Any]
+    binding: bool = False
+    """Whether a release must keep it. One that is only watched shows earlier, or closer, where something went wrong."""
     bound: str = ""
     """What was found to keep the number short of the target, one sentence or two; empty: nothing is known."""
 
     def as_json(self) -> dict[str, Any]:
         """What is promised, without how it is measured."""
-        return {key: getattr(self, key) for key in ("name", "compares", "unit", "target", "direction")}
+        return {key: getattr(self, key) for key in ("name", "compares", "unit", "target", "direction", "binding")}
 
     def met_by(self, value: float) -> bool:
         """Whether `value` keeps the promise."""
@@ -105,7 +107,8 @@ def _session(name: str, table: dict[str, Any]) -> Session:
 def _goal(name: str, table: dict[str, Any]) -> Goal:
     rest = dict(table)
     fixed = {key: rest.pop(key) for key in ("compares", "unit", "target", "direction", "session", "figure")}
-    return Goal(name=name, bound=rest.pop("bound", ""), parameters=rest, **fixed)
+    binding, bound = rest.pop("binding", False), rest.pop("bound", "")
+    return Goal(name=name, binding=binding, bound=bound, parameters=rest, **fixed)
 
 
 def parse(text: str, origin: str = "goals.toml") -> Definitions:

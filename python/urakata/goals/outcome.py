@@ -53,6 +53,7 @@ class Outcome:
         detail: dict[str, Any] = {
             "compares": self.goal.compares,
             "direction": self.goal.direction,
+            "binding": self.goal.binding,
             "session": self.goal.session,
             "machine": machine,
         }

@@ -18,9 +18,14 @@ Bold: the target is missed.
 """
 
 _TABLE = """
+## {title}
+
 | target | measured | wanted |
 | --- | --- | --- |
 """
+
+_TITLES = {True: "Targets that bind a release", False: "Targets that are watched"}
+"""By whether targets are binding."""
 
 _BOUNDS_TITLE = "\n## Why targets are missed\n\nAs found on a virtual machine with two cores of an AMD EPYC.\n\n"
 
@@ -44,6 +49,20 @@ def _row(name: str, entry: dict[str, Any]) -> str:
         return f"| `{name}` | not measured | {wanted} |\n"
     value = number(entry["value"]) if entry["met"] else f"**{number(entry['value'])}**"
     return f"| `{name}` | {value} ({' to '.join(map(number, entry['spread']))}) | {wanted} |\n"
+
+
+def _table(title: str, binding: bool, results: dict[str, dict[str, Any]]) -> str:
+    """Of one kind, with how many of them are met; empty where there are none."""
+    kind = {name: entry for name, entry in results.items() if entry["detail"]["binding"] is binding}
+    if not kind:
+        return ""
+    met, missed, unknown = (sum(entry["met"] is which for entry in kind.values()) for which in (True, False, None))
+    rows = "".join(_row(name, entry) for name, entry in kind.items())
+    return (
+        _TABLE.format(title=title)
+        + rows
+        + f"\n{met} of these {len(kind)} met, {missed} missed, {unknown} not measured.\n"
+    )
 
 
 def _compared(name: str, entry: dict[str, Any]) -> str:
@@ -71,7 +90,7 @@ def page(results: dict[str, dict[str, Any]]) -> str:
     """Markdown of the goals' entries, which are what the JSON file has; there is at least one."""
     machine = next(iter(results.values()))["detail"]["machine"]
     introduction = _INTRODUCTION.format(machine=_machine(machine), commit=machine.get("commit") or "unknown")
-    rows = "".join(_row(name, entry) for name, entry in results.items())
+    tables = "".join(_table(title, binding, results) for binding, title in _TITLES.items())
     compared = "".join(_compared(name, entry) for name, entry in results.items())
     head = "# Performance targets, measured\n\n" + _filled(introduction)
-    return head + _TABLE + rows + "\n## What is compared\n\n" + compared + _bounds(results)
+    return head + tables + "\n## What is compared\n\n" + compared + _bounds(results)

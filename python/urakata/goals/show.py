@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 
 from urakata.goals.definitions import Goal
 from urakata.goals.outcome import Outcome
+
+KINDS = {True: "binding: a release must meet these", False: "watched: beyond what a release must meet"}
+"""Titles, by whether a goal binds."""
 
 OUTCOMES_WIDTH = 104
 """Columns that a table of outcomes needs so that no number is broken."""
@@ -63,6 +66,17 @@ def outcomes_table(outcomes: Iterable[Outcome]) -> Table:
     for outcome in outcomes:
         table.add_row(*_row(outcome))
     return table
+
+
+def count(outcomes: Sequence[Outcome]) -> list[str]:
+    """A line for those that bind, and one for those that are watched: how many are met, and how many not measured."""
+    lines = []
+    for binding, title in KINDS.items():
+        if one_kind := [outcome for outcome in outcomes if outcome.goal.binding is binding]:
+            met, unknown = (sum(outcome.met is which for outcome in one_kind) for which in (True, None))
+            line = f"{title.partition(':')[0]}: {met} of {len(one_kind)} met"
+            lines.append(f"{line}, {unknown} not measured" if unknown else line)
+    return lines
 
 
 def remarks(outcome: Outcome) -> list[str]:
