@@ -4,17 +4,22 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 from goal_cases import HOST, A, B, goal, job, samples
 from typer.testing import CliRunner
 
+from urakata.estimate import Estimate
 from urakata.goals import command, measure
+from urakata.goals.definitions import Goal, load
 from urakata.goals.errors import MeasurementError
 from urakata.goals.figures import FIGURES
-from urakata.goals.outcome import Figure
-from urakata.goals.samples import OVER_ROUNDS, TOGETHER, Samples
+from urakata.goals.outcome import Figure, Outcome
+from urakata.goals.samples import OVER_ROUNDS, TOGETHER, Point, Samples
 from urakata.goals.session import take
 
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -35,17 +40,29 @@ POINTS = (A, B, ("node", "iallgather", "1 MiB"), ("node", "isend", "1 MiB"))
 QUANTITIES = ("us", "pingpong_ns", "call_ns", "pure", "compute_alone", "compute", "overall")
 
 
-def drawn(seed: int, over_rounds: str) -> Samples:
-    """Three sides, of which none is faster, in two to seven rounds; now and then one of ten times the time."""
+ROWS = load(Path(__file__).resolve().parents[2] / "bench" / "goals.toml")
+
+
+def drawn(
+    seed: int,
+    over_rounds: str,
+    sides: Iterable[str] = ("host", "poll", "space"),
+    quantities: Iterable[str] = QUANTITIES,
+    points: Iterable[Point] = POINTS,
+    unread: float = 0.0,
+    most: int = 7,
+) -> Samples:
+    """Sides of which none is faster, in two to `most` rounds; now and then one of ten times the time. The part `unread`
+    of the values is missing, but of each series one is there."""
     draw = random.Random(seed)
     filled = Samples(over_rounds=over_rounds)
-    rounds = draw.randint(2, 7)
-    for side in ("host", "poll", "space"):
-        for quantity in QUANTITIES:
-            for point in POINTS:
-                for _ in range(rounds):
-                    outlier = 10 if draw.random() < 0.1 else 1
-                    filled.add(side, quantity, point, draw.lognormvariate(0, 0.3) * outlier)
+    rounds = draw.randint(2, most)
+    for side, quantity, point in product(sides, quantities, points):
+        for number in range(rounds):
+            outlier = 10 if draw.random() < 0.1 else 1
+            value = draw.lognormvariate(0, 0.3) * outlier
+            if number == 0 or draw.random() >= unread:
+                filled.add(side, quantity, point, value)
     return filled
 
 
@@ -60,10 +77,74 @@ def test_every_figure_is_here() -> None:
 @pytest.mark.parametrize("over_rounds", [*OVER_ROUNDS, TOGETHER])
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_value_lies_within_its_spread(name: str, over_rounds: str) -> None:
-    for seed in range(8):
-        found = figure(name, drawn(seed, over_rounds)).estimate
+    for seed, unread in product(range(8), (0.0,) if over_rounds == TOGETHER else (0.0, 0.2)):
+        found = figure(name, drawn(seed, over_rounds, unread=unread)).estimate
         assert found.low <= found.value <= found.high
         assert found.low < found.high or over_rounds != "median", "the spread is none although rounds differ"
+
+
+@pytest.mark.parametrize("over_rounds", OVER_ROUNDS)
+@pytest.mark.parametrize("name", FIGURES)
+def test_both_ends_are_what_the_figure_gives_of_some_rounds(
+    monkeypatch: pytest.MonkeyPatch, name: str, over_rounds: str
+) -> None:
+    """Of three rounds at most, so that all that may be drawn can be tried."""
+    for seed in range(4):
+        measured = drawn(seed, over_rounds, most=3)
+        found = figure(name, measured).estimate
+        rounds = max(map(len, measured.values.values()))
+        with monkeypatch.context() as patched:
+            patched.setattr(Samples, "estimate", lambda part, of: Estimate(of(part), of(part), of(part)))
+            drawings = product(range(rounds), repeat=rounds)
+            possible = {figure(name, measured.only(numbers)).value for numbers in drawings}
+        assert {found.low, found.value, found.high} <= possible
+
+
+def in_row(row: Goal) -> list[Point]:
+    """Points that the row speaks of."""
+    only, floor, off = (row.parameters.get(key) for key in ("only", "floor", "off"))
+    rest = tuple(only or ())
+    if row.figure == "worst-side-ratio":
+        return [("node", "ibcast", *rest)]
+    points = [("node", "ibcast", *rest, "a"), ("node", "iallgather", *rest, off or "b")]
+    return [*points, ("node", floor, *rest)] if floor else points
+
+
+@pytest.mark.parametrize("name", ROWS.goals)
+def test_the_value_of_each_row_lies_within_its_spread(name: str) -> None:
+    row = ROWS.goals[name]
+    session = ROWS.sessions[row.session]
+    named = [
+        row.parameters.get(key, ()) for key in ("quantity", "beside_quantity", "under_quantity", "also", "measure")
+    ]
+    lists = [row.parameters.get(key, ()) for key in ("none", "some", "same")]
+    of_bypass = ("pingpong_ns", "call_ns") if row.figure == "bypass-excess" else ()
+    quantities = {*of_bypass, *filter(None, named), *(one for some in lists for one in some)}
+    over_rounds = TOGETHER if session.together else session.over_rounds
+    for seed, unread in enumerate((0.0, 0.0) if session.together else (0.0, 0.2)):
+        sides = [side.name for side in session.sides]
+        measured = drawn(seed, over_rounds, sides, sorted(quantities), in_row(row), unread)
+        found = FIGURES[row.figure](row, measured)
+        assert found.estimate.low <= found.value <= found.estimate.high
+        shown = Outcome(row, found).as_json({})
+        assert shown["value"] == found.value and shown["spread"] == [found.estimate.low, found.estimate.high]
+
+
+def test_a_quantity_of_other_goals_costs_no_rounds() -> None:
+    """Five rounds of times, and one of bytes, which this figure does not ask for: the spread is that of five."""
+    measured = samples("us", poll={A: [1, 2, 3, 4, 5]})
+    alone = FIGURES["largest"](goal("f", quantity="us", side="poll"), measured).estimate
+    measured.add("poll", "bytes", A, 8)
+    assert FIGURES["largest"](goal("f", quantity="us", side="poll"), measured).estimate == alone
+    assert alone.low < alone.value == 3 < alone.high
+
+
+def test_the_worst_of_rounds_drawn_again_may_be_at_another_point() -> None:
+    """At A all rounds say 2. At B they say 1, 9 and 1: B's median is below A's, but not if the 9 comes twice."""
+    measured = samples("us", host={A: [1, 1, 1], B: [1, 1, 1]}, poll={A: [2, 2, 2], B: [1, 9, 1]})
+    found = FIGURES["worst-ratio"](goal("f", quantity="us", over="poll", under="host"), measured)
+    assert (found.estimate.low, found.value, found.estimate.high) == (2, 2, 9)
+    assert found.detail["worst_point"] == list(A)
 
 
 def test_rounds_that_peak_at_other_points_do_not_leave_the_value_outside() -> None:

@@ -34,11 +34,13 @@ def _made(
     unit: str,
     detail: dict[str, Any],
     broken: str = "",
+    of_round: Callable[[Samples], float] | None = None,
 ) -> Figure:
-    """`figure` of all rounds, and of each that all sides of `measured` have completed."""
-    return Figure(
-        samples.estimate(figure, *measured), samples.each_round(figure, *measured), sides, unit, detail, broken
-    )
+    """`figure` of all rounds and of others drawn from them. Where there is a worst point, `figure` chooses it each time
+    anew, so that value and spread are one estimator's. Beside it `of_round`, or `figure`, of each round that all sides
+    of `measured` have completed."""
+    by_round = samples.each_round(of_round or figure, *measured)
+    return Figure(samples.estimate(figure), by_round, sides, unit, detail, broken)
 
 
 def _mean(values: Iterable[float], what: str) -> float:
@@ -104,7 +106,7 @@ def geometric_mean_of_ratios(goal: Goal, samples: Samples) -> Figure:
 
 
 def worst_ratio(goal: Goal, samples: Samples) -> Figure:
-    """The largest `over` / `under`, or / the least of several, of any point. Its spread is that of the ratio there.
+    """The largest `over` / `under`, or / the least of several, of any point.
 
     Not met either if a quantity of `same` differs between the sides, or if the ratio of quantity `also` is above
     `also_at_most` at a point.
@@ -115,7 +117,8 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     def ratio(part: Samples, point: Point) -> float:
         return _ratio(part, quantity, point, over, unders)
 
-    by_point = {point: ratio(samples, point) for point in _points(goal, samples, over, quantity)}
+    points = _points(goal, samples, over, quantity)
+    by_point = {point: ratio(samples, point) for point in points}
     worst = max(by_point, key=by_point.__getitem__)
     sides = {side: samples.value(side, quantity, worst) for side in (*unders, over)}
     broken = [_differing(goal, samples, over, *unders)]
@@ -135,27 +138,37 @@ def worst_ratio(goal: Goal, samples: Samples) -> Figure:
     unit = goal.parameters.get("sides_unit", "us")
     return _made(
         samples,
-        lambda part: ratio(part, worst),
+        lambda part: max(ratio(part, point) for point in points),
         (over, *unders),
         sides,
         unit,
         detail,
         "; ".join(filter(None, broken)),
+        of_round=lambda part: ratio(part, worst),
     )
 
 
 def least_ratio(goal: Goal, samples: Samples) -> Figure:
-    """The least ratio of any point: the least of several sides (`over`) / `under`. Its spread is that of this ratio."""
+    """The least ratio of any point: the least of several sides (`over`) / `under`."""
     quantity, overs, under = (goal.parameters[key] for key in ("quantity", "over", "under"))
 
     def ratio(part: Samples, point: Point) -> float:
         return min(_ratio(part, quantity, point, side, [under]) for side in overs)
 
-    by_point = {point: ratio(samples, point) for point in _points(goal, samples, under, quantity)}
+    points = _points(goal, samples, under, quantity)
+    by_point = {point: ratio(samples, point) for point in points}
     worst = min(by_point, key=by_point.__getitem__)
     sides = {side: samples.value(side, quantity, worst) for side in (*overs, under)}
     detail = {"worst_point": list(worst), "ratios": _ratio_rows(by_point), "raw": samples.by_point(quantity)}
-    return _made(samples, lambda part: ratio(part, worst), (*overs, under), sides, "us", detail)
+    return _made(
+        samples,
+        lambda part: min(ratio(part, point) for point in points),
+        (*overs, under),
+        sides,
+        "us",
+        detail,
+        of_round=lambda part: ratio(part, worst),
+    )
 
 
 def worst_side_ratio(goal: Goal, samples: Samples) -> Figure:
@@ -297,7 +310,16 @@ def bypass_excess(goal: Goal, samples: Samples) -> Figure:
     }
     broken = f"ping-pong is {slower(samples):.1f} % slower, more than {percent} %" if slower(samples) > percent else ""
     sides = {side: samples.value(side, quantity, worst) for side in (under, over)}
-    return _made(samples, lambda part: excess(part)[quantity, worst], (over, under), sides, "ns", detail, broken)
+    return _made(
+        samples,
+        lambda part: max(excess(part).values()),
+        (over, under),
+        sides,
+        "ns",
+        detail,
+        broken,
+        of_round=lambda part: excess(part)[quantity, worst],
+    )
 
 
 def difference(goal: Goal, samples: Samples) -> Figure:

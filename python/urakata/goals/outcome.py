@@ -17,7 +17,7 @@ class Figure:
     estimate: Estimate
     """The number, and between what it lies."""
     samples: list[float]
-    """The same number from each round alone."""
+    """The same number from each round alone; where it is that of a worst point, at the point that is worst of all."""
     sides: dict[str, float]
     """What each side shows, for the table."""
     sides_unit: str

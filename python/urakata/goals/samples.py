@@ -78,10 +78,9 @@ class Samples:
         return min((len(series) for (s, _, _), series in self.values.items() if s == side), default=0)
 
     def only(self, numbers: Sequence[int]) -> Samples:
-        """The values of these rounds alone, of a round as often as it is named."""
-        last = max(numbers)
-        values = {key: [series[i] for i in numbers] for key, series in self.values.items() if last < len(series)}
-        return Samples(values, self.over_rounds)
+        """The values of these rounds alone, of a round as often as it is named; of a series what it has of them."""
+        found = {key: [series[i] for i in numbers if i < len(series)] for key, series in self.values.items()}
+        return Samples({key: series for key, series in found.items() if series}, self.over_rounds)
 
     def _of(self, figure: Callable[[Samples], float], numbers: Sequence[int]) -> float | None:
         try:
@@ -97,13 +96,14 @@ class Samples:
         found = (self._of(figure, [number]) for number in range(self._completed(sides)))
         return [one for one in found if one is not None]
 
-    def estimate(self, figure: Callable[[Samples], float], *sides: str) -> Estimate:
-        """`figure` of all rounds, and between what it would lie if others had come. Raises what `figure` raises."""
+    def estimate(self, figure: Callable[[Samples], float]) -> Estimate:
+        """`figure` of all rounds, and between what it would lie if others had come. Raises what `figure` raises.
+
+        Rounds are drawn from all that any series has, so that the value is `figure` of a draw, too: the one in which
+        each round comes once. Draws that leave a series of the figure empty do not count."""
         value = figure(self)
-        drawn = drawn_again(lambda numbers: self._of(figure, numbers), self._completed(sides))
-        # Of all rounds, also of one that only some sides have completed.
-        low, high = (drawn.low, drawn.high) if drawn else (value, value)
-        return Estimate(value, min(value, low), max(value, high))
+        rounds = max(map(len, self.values.values()), default=0)
+        return drawn_again(lambda numbers: self._of(figure, numbers), rounds) or Estimate(value, value, value)
 
     def by_point(self, quantity: str) -> list[dict[str, Any]]:
         """For JSON: each point with each side's value and samples."""
