@@ -22,10 +22,15 @@ constexpr const char* kProjectFile = "urakata.toml";
 
 std::string variable(const Option& option) { return "URAKATA_" + std::string(option.name); }
 
-// The option's value in the environment; nullptr: not set, or empty.
-const char* in_environment(const Option& option) {
-  const char* value = std::getenv(variable(option).c_str());
-  return value != nullptr && *value != '\0' ? value : nullptr;
+// The settings by the options of this release; `lines` gets what is to be said about those of the last one.
+std::vector<Setting> present(const std::vector<Setting>& settings, std::vector<std::string>& lines) {
+  std::vector<Setting> all;
+  for (const Setting& one : settings) {
+    const PresentSetting now = present_setting(*one.option, one.value.c_str());
+    if (now.option != nullptr) all.push_back({now.option, now.value, one.origin});
+    if (!now.line.empty()) lines.push_back(now.line);
+  }
+  return all;
 }
 
 // The last setting of the option, which is the one in force; nullptr: none.
@@ -112,15 +117,18 @@ Status read_files(std::vector<Setting>& settings) {
 
 }  // namespace
 
-Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck algorithm_check) {
-  for (const Setting& one : command_line) {
+Status apply_settings(const std::vector<Setting>& given, AlgorithmCheck algorithm_check) {
+  for (const Setting& one : given) {
     if (Status good = check_option(*one.option, one.value, algorithm_check); !good) return good;
   }
+  if (Status good = check_old_variables(); !good) return good;
   for (const Option& option : option_table()) {
     const char* value = in_environment(option);
     if (value == nullptr) continue;
     if (Status good = check_option(option, value, algorithm_check); !good) return good;
   }
+  std::vector<std::string> lines;
+  const std::vector<Setting> command_line = present(given, lines);
   std::vector<Setting> settings;
   // Later settings override earlier ones. An outer urakata-exec has read the files already, perhaps in another
   // directory.
@@ -130,7 +138,7 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
     if (path.empty() || within) continue;
     Result<std::vector<Setting>> read = read_config_file(path, algorithm_check);
     if (!read) return read.error();
-    std::ranges::copy_if(*read, std::back_inserter(settings),
+    std::ranges::copy_if(present(*read, lines), std::back_inserter(settings),
                          [](const Setting& one) { return in_environment(*one.option) == nullptr; });
   }
   settings.insert(settings.end(), command_line.begin(), command_line.end());
@@ -165,6 +173,8 @@ Status apply_settings(const std::vector<Setting>& command_line, AlgorithmCheck a
     origins += (origins.empty() ? "" : ";") + std::string(option.name) + "=" + origin;
   }
   setenv(kOriginsVariable, origins.c_str(), 1);
+  log::set_verbosity(options().verbose);
+  for (const std::string& line : lines) log::warning_of_all("%s", line.c_str());
   return Nothing{};
 }
 

@@ -116,17 +116,6 @@ constexpr std::array<Option, kRows> kTable = {{
            "1: the program's own messages to ranks that transport wire reaches go by wire, too; 0: through the host; "
            "auto: by wire where each rank has a node and cores of its own and no better network, and without a space",
            kSwitchOrAuto},
-    Option{"WIRE_CONNECTIONS",
-           OptionKind::integer,
-           OptionLevel::advanced,
-           Agreement::none,
-           "0",
-           "",
-           "Connections for the program's own long messages from a rank to another at its site, where these go by "
-           "wire; 0: more than one where that is found to be faster",
-           {},
-           0,
-           64},
     Option{"WIRE_INTERFACE", OptionKind::text, OptionLevel::advanced, Agreement::none, "", "",
            "Network interface of transport wire (such as eth1); empty: the fastest that leads to the other nodes"},
     Option{
@@ -146,13 +135,14 @@ constexpr std::array<Option, kRows> kTable = {{
            {},
            0,
            1024},
-    Option{"STREAMS",
+    Option{"CONNECTIONS",
            OptionKind::integer,
            OptionLevel::advanced,
            Agreement::equal,
            "0",
            "",
-           "Connections between two ranks at different sites, in each direction; 0: as many as pay",
+           "TCP connections from a rank to another at another node, in each direction: for collectives between sites, "
+           "and for the program's own long messages where these go by wire; 0: as many as pay",
            {},
            0,
            64},
@@ -188,6 +178,28 @@ constexpr std::array<std::string_view, kRows> kNames = [] {
   return names;
 }();
 
+namespace {
+
+const char* same_value(const char* value) { return value; }
+
+constexpr Option number_to_64(std::string_view name) {
+  return {name, OptionKind::integer, OptionLevel::advanced, Agreement::none, "0", "", "", {}, 0, 64};
+}
+
+}  // namespace
+
+constexpr std::array<OldOption, 2> kOldTable = {{
+    {number_to_64("STREAMS"), kConnections, same_value},
+    {number_to_64("WIRE_CONNECTIONS"), kConnections, same_value},
+}};
+
+const OldOption* old_option(const Option& option) {
+  for (const OldOption& old : kOldTable) {
+    if (&old.form == &option) return &old;
+  }
+  return nullptr;
+}
+
 }  // namespace table
 
 using written::choice;
@@ -201,6 +213,9 @@ Result<const Option*> option_named(std::string_view name) {
   if (bare.size() > table::kPrefix.size() && written::same(bare.substr(0, table::kPrefix.size()), table::kPrefix))
     bare.remove_prefix(table::kPrefix.size());
   if (const std::optional<std::size_t> row = choice(table::kNames, bare)) return &table::kTable[*row];
+  for (const table::OldOption& old : table::kOldTable) {
+    if (written::same(old.form.name, bare)) return &old.form;
+  }
   const std::string_view near = nearest(bare, table::kNames);
   return Error{"no option is called " + quoted(name) +
                (near.empty() ? "; the options are " + listed(table::kNames, " and ")

@@ -42,12 +42,11 @@ enum Row : std::size_t {
   kBlocking,
   kTransport,
   kWireMessages,
-  kWireConnections,
   kWireInterface,
   kSites,
   kLinkRates,
   kLanes,
-  kStreams,
+  kConnections,
   kCongestion,
   kTagUb,
   kPeerTimeout,
@@ -56,5 +55,17 @@ enum Row : std::size_t {
 
 extern const std::array<Option, kRows> kTable;
 extern const std::array<std::string_view, kRows> kNames;
+
+// An option of the last release, which this one still takes.
+struct OldOption {
+  Option form;      // as it was written
+  std::size_t row;  // what it is now
+  // What its value is now; nullptr: the default.
+  const char* (*now)(const char* value);
+};
+
+extern const std::array<OldOption, 2> kOldTable;
+
+const OldOption* old_option(const Option& option);  // nullptr: it is one of this release
 
 }  // namespace urakata::table

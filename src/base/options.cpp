@@ -29,6 +29,15 @@ constexpr std::array kInternal = {"URAKATA_ORIGINS"sv,       "URAKATA_CORES"sv, 
                                   "URAKATA_MEASURE_START"sv, "URAKATA_JOB"sv,         "URAKATA_SPACE_AT"sv,
                                   "URAKATA_SPACE_REFUSED"sv, "URAKATA_CALLER_PATH"sv, "URAKATA_TEST_SEED"sv};
 
+// The variable of an option; nullptr: not set, or empty.
+const char* variable_of(const Option& option) {
+  std::array<char, 64> variable{};
+  std::copy(option.name.begin(), option.name.end(),
+            std::copy(table::kPrefix.begin(), table::kPrefix.end(), variable.begin()));
+  const char* value = std::getenv(variable.data());
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
 // The values and origins in force, read once. Texts are copied, since a program may change its environment later.
 class Settings {
  public:
@@ -48,13 +57,12 @@ class Settings {
   void take_texts() {
     const char* named = std::getenv(kOriginsVariable);
     const std::string_view origins = keep(named != nullptr ? named : "");
+    if (const Status good = check_old_variables(); !good)
+      log::error("%s; the default is used", good.error().message.c_str());
     for (std::size_t row = 0; row < table::kRows; ++row) {
       origins_[row] = "default";
-      std::array<char, 64> variable{};
-      std::copy(table::kTable[row].name.begin(), table::kTable[row].name.end(),
-                std::copy(table::kPrefix.begin(), table::kPrefix.end(), variable.begin()));
-      const char* value = std::getenv(variable.data());
-      if (value == nullptr || *value == '\0') continue;
+      const char* value = in_environment(table::kTable[row]);
+      if (value == nullptr) continue;
       if (const Status status = check_option(table::kTable[row], value); !status) {
         log::error("%s; the default is used", status.error().message.c_str());
         continue;
@@ -87,12 +95,11 @@ class Settings {
         static_cast<BlockingWish>(choice(table::kBlockingWishes, values_[table::kBlocking]).value_or(0));
     options_.transport = static_cast<TransportWish>(choice(table::kTransports, values_[table::kTransport]).value_or(0));
     options_.wire_messages = static_cast<MessagesWish>(switched_or_auto(values_[table::kWireMessages]).value_or(0));
-    options_.wire_connections = static_cast<std::uint32_t>(number(values_[table::kWireConnections]).value_or(0));
     options_.wire_interface = values_[table::kWireInterface];
     options_.sites = values_[table::kSites];
     options_.link_rates = values_[table::kLinkRates];
     options_.lanes = static_cast<std::uint32_t>(number(values_[table::kLanes]).value_or(0));
-    options_.streams = static_cast<std::uint32_t>(number(values_[table::kStreams]).value_or(0));
+    options_.connections = static_cast<std::uint32_t>(number(values_[table::kConnections]).value_or(0));
     options_.congestion = values_[table::kCongestion];
     options_.tag_ub = number(values_[table::kTagUb]).value_or(0);
     options_.peer_timeout_s = number(values_[table::kPeerTimeout]).value_or(30);
@@ -145,14 +152,53 @@ std::string_view origin_in(std::string_view list, std::string_view name) {
 
 std::string_view option_origin(const Option& option) { return settings().origin(row_of(option)); }
 
+PresentSetting present_setting(const Option& option, const char* value) {
+  const table::OldOption* const old = table::old_option(option);
+  if (old == nullptr) return {&option, value, {}};
+  const char* const now = old->now(value);
+  if (now == nullptr) return {nullptr, nullptr, {}};
+  const Option& present = table::kTable[old->row];
+  const std::string name(option.name);
+  return {&present, now,
+          name + "=" + value + " is called " + std::string(present.name) + "=" + now +
+              " now; the next release will not accept " + name};
+}
+
+const char* in_environment(const Option& option) {
+  if (const char* value = variable_of(option)) return value;
+  for (const table::OldOption& old : table::kOldTable) {
+    if (&table::kTable[old.row] != &option) continue;
+    const char* const value = variable_of(old.form);
+    if (value == nullptr || !check_option(old.form, value)) continue;
+    if (const char* const now = old.now(value)) return now;
+  }
+  return nullptr;
+}
+
+Status check_old_variables() {
+  for (const table::OldOption& old : table::kOldTable) {
+    const char* const value = variable_of(old.form);
+    if (value == nullptr) continue;
+    if (Status good = check_option(old.form, value); !good) return good;
+  }
+  return Nothing{};
+}
+
 void warn_of_unknown_variables() {
+  for (const table::OldOption& old : table::kOldTable) {
+    const char* const value = variable_of(old.form);
+    if (value == nullptr || !check_option(old.form, value)) continue;
+    if (const PresentSetting now = present_setting(old.form, value); !now.line.empty())
+      log::warning_of_all("%s", now.line.c_str());
+  }
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     std::string_view rest = *entry;
     if (!rest.starts_with(table::kPrefix)) continue;
     const std::string_view variable = cut(rest, '=');
     const std::string_view bare = variable.substr(table::kPrefix.size());
     if (std::ranges::find(kInternal, variable) != kInternal.end() ||
-        std::ranges::find(table::kNames, bare) != table::kNames.end())
+        std::ranges::find(table::kNames, bare) != table::kNames.end() ||
+        std::ranges::any_of(table::kOldTable, [&](const auto& old) { return old.form.name == bare; }))
       continue;
     const std::string_view near = nearest(bare, table::kNames);
     if (near.empty()) {

@@ -46,7 +46,8 @@ struct Option {
 };
 
 std::span<const Option> option_table();
-// Case does not count, '-' is as good as '_', a leading "URAKATA_" is ignored. Error: the nearest name, or all of them.
+// Case does not count, '-' is as good as '_', a leading "URAKATA_" is ignored. An option of the last release is found,
+// too, though it is no row: see present_setting(). Error: the nearest name, or all of them.
 Result<const Option*> option_named(std::string_view name);
 std::string_view name(EngineKind engine);
 std::string_view name(PlacementWish placement);
@@ -61,6 +62,19 @@ using AlgorithmCheck = Status (*)(std::string_view operation, std::string_view a
 // Is the value good for the option? Error: option, value, valid values. Without a check of algorithms only the form of
 // such a value is looked at.
 Status check_option(const Option& option, std::string_view value, AlgorithmCheck algorithm_check = nullptr);
+
+// What a setting is in this release.
+struct PresentSetting {
+  const Option* option;  // nullptr: nothing is set by it
+  const char* value;
+  std::string line;  // for the user, about an option of the last release; empty: there is nothing to say
+};
+PresentSetting present_setting(const Option& option, const char* value);
+
+// The value of a row of the table in the environment, also by a name of the last release; nullptr: not set, or empty.
+const char* in_environment(const Option& option);
+// Are the variables of the last release's options good? Error: as check_option().
+Status check_old_variables();
 
 // The values in force. Texts live as long as the process.
 struct Options {
@@ -84,14 +98,13 @@ struct Options {
   BlockingWish blocking = BlockingWish::automatic;
   TransportWish transport = TransportWish::automatic;
   MessagesWish wire_messages = MessagesWish::automatic;
-  std::uint32_t wire_connections = 0;  // for long messages of a pair at one site; 0: as many as pay
-  std::uint64_t tag_ub = 0;            // 0: what the host says
-  std::string_view wire_interface;     // empty: the fastest that leads to the other nodes
-  std::string_view sites;              // "auto", "one", or which nodes are at which site (job/sites.hpp)
-  std::string_view link_rates;         // "auto", "measure", or what is known (base/known_links.hpp)
-  std::uint32_t lanes = 0;             // site leaders of a site that carry an operation; 0: of least cost
-  std::uint32_t streams = 0;           // connections of each pair of site leaders; 0: as many as pay
-  std::string_view congestion;         // control of connections between sites; empty: the system's
+  std::uint64_t tag_ub = 0;         // 0: what the host says
+  std::string_view wire_interface;  // empty: the fastest that leads to the other nodes
+  std::string_view sites;           // "auto", "one", or which nodes are at which site (job/sites.hpp)
+  std::string_view link_rates;      // "auto", "measure", or what is known (base/known_links.hpp)
+  std::uint32_t lanes = 0;          // site leaders of a site that carry an operation; 0: of least cost
+  std::uint32_t connections = 0;    // of each pair of ranks at different nodes; 0: as many as pay
+  std::string_view congestion;      // control of connections between sites; empty: the system's
   std::uint64_t peer_timeout_s = 30;
   std::uint64_t peer_timeout_ns() const { return peer_timeout_s * 1'000'000'000U; }
 
@@ -110,7 +123,7 @@ const Options& options();
 std::string_view option_value(const Option& option);
 std::string_view option_origin(const Option& option);
 
-// One warning for each URAKATA_* variable that is none of ours, with the nearest name.
+// One warning for each URAKATA_* variable that is none of ours, with the nearest name, or an old name of one of ours.
 void warn_of_unknown_variables();
 
 // The variable by which urakata-exec passes on where values came from: "ENGINE=command line;SEGMENT=job.toml:3".

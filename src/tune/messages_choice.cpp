@@ -110,7 +110,7 @@ ConnectionsChoice choose_connections(std::uint32_t asked, bool lanes, bool room)
   if (!lanes) return {.connections = 1, .why = "a rank has no lanes"};
   if (asked == 0 && !room) {
     return {.connections = 1,
-            .why = "the limit of descriptors (ulimit -n) is too low; WIRE_CONNECTIONS says how many there are to be"};
+            .why = "the limit of descriptors (ulimit -n) is too low; CONNECTIONS says how many there are to be"};
   }
   return {.connections = asked, .why = ""};
 }

@@ -42,7 +42,7 @@ struct ConnectionsChoice {
   std::uint32_t connections;  // for long messages of a pair at one site; 0: as many as are found to pay
   std::string why;            // it is one, though more were allowed; empty: it is not so
 };
-// `asked`: option WIRE_CONNECTIONS. `lanes`: as above. `room`: the limit of descriptors has it for all that may be tried.
+// `asked`: option CONNECTIONS. `lanes`: as above. `room`: the limit of descriptors has it for all that may be tried.
 ConnectionsChoice choose_connections(std::uint32_t asked, bool lanes, bool room);
 
 // What will decide in a job that is not started yet; one sentence.

@@ -85,6 +85,22 @@ TEST(Options, AnEntryForTheOperationGoesBeforeTheBareName) {
   EXPECT_EQ(values.algorithm_for("bcast"), "");
 }
 
+TEST(Options, OldNamesMeanOptionsOfToday) {
+  for (const char* name : {"STREAMS", "wire-connections"}) {
+    const Option& old = row(name);
+    const PresentSetting now = present_setting(old, "4");
+    EXPECT_EQ(now.option, &row("CONNECTIONS"));
+    EXPECT_STREQ(now.value, "4");
+    const std::string written(old.name);
+    EXPECT_EQ(now.line, written + "=4 is called CONNECTIONS=4 now; the next release will not accept " + written);
+    EXPECT_EQ(refusal(name, "65"), "URAKATA_" + written + "=65: not a valid value; use 0 to 64");
+    for (const Option& option : option_table()) EXPECT_NE(option.name, written);
+  }
+  const PresentSetting same = present_setting(row("CONNECTIONS"), "4");
+  EXPECT_EQ(same.option, &row("CONNECTIONS"));
+  EXPECT_EQ(same.line, "");
+}
+
 // The environment is read once in a process, so what is read is looked at in a process of its own.
 void read_and_exit() {
   setenv("URAKATA_ENGINE", "poll", 1);
@@ -107,6 +123,27 @@ TEST(OptionsDeathTest, EnvironmentIsReadWithOriginsAndComplaints) {
   EXPECT_EXIT(read_and_exit(), testing::ExitedWithCode(0),
               "^urakata: URAKATA_ENGIN is no variable .* did you mean URAKATA_ENGINE\\?\n"
               "urakata: URAKATA_DOMAINS=many: not a valid value; use 1 to 64; the default is used\n$");
+}
+
+// The name of today comes before the old ones, and of those the first.
+void read_old_names_and_exit() {
+  setenv("URAKATA_STREAMS", "66", 1);
+  setenv("URAKATA_WIRE_CONNECTIONS", "3", 1);
+  const bool first = std::string_view(in_environment(row("CONNECTIONS"))) == "3";
+  setenv("URAKATA_STREAMS", "2", 1);
+  const bool second = std::string_view(in_environment(row("CONNECTIONS"))) == "2";
+  warn_of_unknown_variables();
+  const bool third = options().connections == 2 && option_origin(row("CONNECTIONS")) == "environment";
+  setenv("URAKATA_CONNECTIONS", "1", 1);
+  const bool last = std::string_view(in_environment(row("CONNECTIONS"))) == "1";
+  std::exit(first && second && third && last ? 0 : 1);
+}
+
+TEST(OptionsDeathTest, OldVariablesAreReadWithALineForEach) {
+  EXPECT_EXIT(read_old_names_and_exit(), testing::ExitedWithCode(0),
+              "^urakata: STREAMS=2 is called CONNECTIONS=2 now; the next release will not accept STREAMS\n"
+              "urakata: WIRE_CONNECTIONS=3 is called CONNECTIONS=3 now; the next release will not accept "
+              "WIRE_CONNECTIONS\n$");
 }
 
 }  // namespace

@@ -217,7 +217,7 @@ def test_silence_of_all_lanes_of_a_pair_is_an_error_everywhere(
     """Host 0 has no part in what is cut, nor has the launcher. After the option's time, and not after the usual one,
     every rank gets an error, or MPI ends the job."""
     program = [str(compiled(named("openmpi"), "lost_link", folder)), str(tmp_path), what]
-    options = ("--engine", engine, "--streams", "2", "--set", "PEER_TIMEOUT=3")
+    options = ("--engine", engine, "--connections", "2", "--set", "PEER_TIMEOUT=3")
     with Hosts(sites=Sites([1, 1, 2], LinkSettings(delay_us=2000))) as own, ThreadPoolExecutor(1) as pool:
         job = pool.submit(run, own, program, *options)
         wait_until_it_works(job, tmp_path, 4)
@@ -240,7 +240,7 @@ def test_a_lane_that_stalls_gives_its_pieces_to_the_others(two_sites: Hosts) -> 
         return [f"{flow['from']} {flow['to']}" for flow in flows if flow["delivered_bytes"] > 1 << 20]
 
     with ThreadPoolExecutor(1) as pool:
-        job = pool.submit(run, two_sites, program, "--engine", "poll", "--streams", "4")
+        job = pool.submit(run, two_sites, program, "--engine", "poll", "--connections", "4")
         until(lambda: busy() or job.done(), "no connection carries anything", 60)
         flow = busy()[0]
         two_sites.control(0, 1, f"cut 0 {flow}")
@@ -255,7 +255,7 @@ def test_a_lane_that_stalls_gives_its_pieces_to_the_others(two_sites: Hosts) -> 
 def test_who_has_all_answers_until_the_others_know(folder: Path, tmp_path: Path, engine: str) -> None:
     """What rank 1 acknowledges is lost with its lanes while it goes on to MPI_Finalize: rank 0 sends again."""
     program = [str(compiled(named("openmpi"), "last_word", folder)), str(tmp_path)]
-    options = ("--engine", engine, "--streams", "2", "--wire-messages", "0", "--set", "PEER_TIMEOUT=10")
+    options = ("--engine", engine, "--connections", "2", "--wire-messages", "0", "--set", "PEER_TIMEOUT=10")
     with Hosts(sites=Sites([1, 1], LinkSettings(delay_us=2000))) as own, ThreadPoolExecutor(1) as pool:
         job = pool.submit(run, own, program, *options)
         wait_until_it_works(job, tmp_path, 2)

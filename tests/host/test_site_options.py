@@ -40,8 +40,8 @@ def two_sites() -> Iterator[Hosts]:
 def run(hosts: Hosts, program: Path, *options: str) -> str:
     """All that a job says in which rank 0 tells of its connections to the other site."""
     host = named("openmpi")
-    # STREAMS: nothing need be measured in MPI_Init.
-    line = [str(paths.program("urakata-exec")), "--engine", "poll", "--streams", "3", *options, "--", str(program)]
+    # CONNECTIONS: nothing need be measured in MPI_Init.
+    line = [str(paths.program("urakata-exec")), "--engine", "poll", "--connections", "3", *options, "--", str(program)]
     done = hosts.run(line, ranks_per_host=1, host_mpi=host.launcher, env=host.environment, timeout=LIMIT)
     assert done.returncode == 0, done.stderr
     return str(done.stdout + done.stderr)

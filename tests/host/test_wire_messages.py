@@ -137,7 +137,7 @@ def test_merged_with_ranks_that_they_start_they_are_the_hosts(
 def test_long_messages_go_over_so_many_connections(hosts: Hosts, folder: Path, name: str, connections: str) -> None:
     """Also where a rank has another number of them."""
     host = named(name)
-    setting = f"URAKATA_WIRE_CONNECTIONS=$(({connections} + ${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}))"
+    setting = f"URAKATA_CONNECTIONS=$(({connections} + ${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}))"
     under = ["sh", "-c", f'export {setting}; exec "$@"', "sh", EXEC, "--verbose", "2", "--wire-messages"]
     done = hosts.run(
         [*under, "--engine", "thread", "--", *random_messages(folder, name, 4)],
@@ -158,7 +158,7 @@ def test_several_connections_where_each_is_limited(engine: str) -> None:
         code, output = run(narrow, "openmpi", program, "--engine", engine, "--sites", "one")
         assert "long messages to rank 1 go over 2 connections, which carry more than 1" in output, output[-3000:]
         passes((code, output), 2, 1)
-        code, output = run(narrow, "openmpi", program, "--sites", "one", "--wire-connections", "1")
+        code, output = run(narrow, "openmpi", program, "--sites", "one", "--connections", "1")
         assert "connections, which carry" not in output, output[-3000:]
         passes((code, output), 2, 1)
 

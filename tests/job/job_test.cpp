@@ -42,7 +42,7 @@ TEST(Job, OptionsThatDecideWhichMessagesThereAreMustBeEqual) {
   for (const Option& option : option_table()) {
     const bool decides = option.name == "ALGORITHM" || option.name == "SEGMENT" || option.name == "COSTS" ||
                          option.name == "EXCHANGE_MESSAGES" || option.name == "BLOCKING" || option.name == "SITES" ||
-                         option.name == "LANES" || option.name == "STREAMS";
+                         option.name == "LANES" || option.name == "CONNECTIONS";
     EXPECT_EQ(option.agreement == Agreement::equal, decides) << option.name;
   }
   EXPECT_EQ(own_facts().options.size(), equal_options());
@@ -121,11 +121,11 @@ TEST(Job, RanksWithEqualOptionsAreAlike) {
     EXPECT_FALSE(job.alike(Ranks{2, 3}));
   }
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("other values than rank 0's: ranks 1, 3: STREAMS;"), std::string::npos) << said;
+  EXPECT_NE(said.find("other values than rank 0's: ranks 1, 3: CONNECTIONS;"), std::string::npos) << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
 
-// Rank 1 differs from ranks 0 and 2 in ALGORITHM, rank 3 in STREAMS.
+// Rank 1 differs from ranks 0 and 2 in ALGORITHM, rank 3 in CONNECTIONS.
 TEST(Job, TheLineNamesEachRankThatDiffersWithWhatItDiffersIn) {
   testing::internal::CaptureStderr();
   agreed(4, [](std::size_t rank) {
@@ -135,7 +135,8 @@ TEST(Job, TheLineNamesEachRankThatDiffersWithWhatItDiffersIn) {
     return facts;
   });
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("other values than rank 0's: rank 1: ALGORITHM; rank 3: STREAMS;"), std::string::npos) << said;
+  EXPECT_NE(said.find("other values than rank 0's: rank 1: ALGORITHM; rank 3: CONNECTIONS;"), std::string::npos)
+      << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
 

@@ -99,6 +99,31 @@ def test_command_line_goes_before_environment_before_config_file(tmp_path: Path)
     assert values["DOMAINS"] == ("1", "default")
 
 
+@pytest.mark.parametrize("old", ["STREAMS", "WIRE_CONNECTIONS"])
+def test_a_name_of_the_last_release_still_works_and_one_line_has_the_new_one(tmp_path: Path, old: str) -> None:
+    """From each source; the new name comes before it."""
+    (tmp_path / "job.toml").write_text(f"{old.lower()} = 4\n")
+    argument = f"--{old.lower().replace('_', '-')}"
+    line = f"urakata: {old}=4 is called CONNECTIONS=4 now; the next release will not accept {old}\n"
+    for words, variables, origin in (
+        ([argument, "4"], {}, "command line"),
+        (["--set", f"{old}=4"], {}, "command line"),
+        (["--config", "job.toml"], {}, "job.toml:1"),
+        ([], {f"URAKATA_{old}": "4"}, "environment"),
+    ):
+        answer = run(*words, "--info", "--json", cwd=tmp_path, **variables)
+        (found,) = (one for one in json.loads(answer.stdout) if one["name"] == "CONNECTIONS")
+        assert (found["value"], found["origin"]) == ("4", origin) and answer.stderr.count(line) == 1, answer.stderr
+        assert all(one["name"] != old for one in json.loads(answer.stdout))
+        quiet = run(*words, "--set", "VERBOSE=0", "--info", cwd=tmp_path, **variables)
+        assert quiet.stderr == "" and quiet.returncode == 0
+    present = in_force("--config", "job.toml", cwd=tmp_path, URAKATA_CONNECTIONS="2", **{f"URAKATA_{old}": "4"})
+    assert present["CONNECTIONS"] == ("2", "environment")
+    for words, variables in (([argument, "many"], {}), ([], {f"URAKATA_{old}": "many"})):
+        answer = run(*words, "--info", cwd=tmp_path, **variables)
+        assert answer.returncode == 2 and f"URAKATA_{old}=many: not a valid value; use 0 to 64" in answer.stderr
+
+
 def test_of_several_config_files_the_last_is_read(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text('engine = "poll"\n')
     (tmp_path / "two.toml").write_text('engine = "thread"\n')

@@ -141,16 +141,16 @@ def test_every_method_has_its_command() -> None:
     own = ["/bench/sites", "bcast", "64,1024", "5", "3"]
     assert command("bcast", ways["host"]) == own
     words = command("bcast", ways["lanes 2"])
-    assert words[words.index("--lanes") + 1] == "2" and "--streams" not in words and words[-5:] == own
+    assert words[words.index("--lanes") + 1] == "2" and "--connections" not in words and words[-5:] == own
     words = command("scatter", ways["straight S=5"])
-    assert words[words.index("--streams") + 1] == "5" and "--lanes" not in words
+    assert words[words.index("--connections") + 1] == "5" and "--lanes" not in words
 
 
 def test_lanes_are_forced_with_each_number_of_connections() -> None:
     names = [way.name for way in methods([4], [1, 2], [1, 8], 5) if way.name.startswith(("lanes", "straight"))]
     assert names == ["straight S=1", "straight S=8", "lanes 1 S=1", "lanes 1 S=8", "lanes 2 S=1", "lanes 2 S=8"]
     words = command("gather", {way.name: way for way in methods([4], [2], [8], 5)}["lanes 2 S=8"])
-    assert words[words.index("--lanes") + 1] == "2" and words[words.index("--streams") + 1] == "8"
+    assert words[words.index("--lanes") + 1] == "2" and words[words.index("--connections") + 1] == "8"
 
 
 def test_a_leader_computes_by_each_engine() -> None:

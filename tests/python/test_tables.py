@@ -49,9 +49,9 @@ def test_prose_wraps_beside_the_names_or_below_them() -> None:
     table = lambda: Table("option", "what it does", box=None, pad_edge=False)  # noqa: E731
     wide, narrow = table(), table()
     for one in (wide, narrow):
-        one.add_row("URAKATA_WIRE_CONNECTIONS", "connections for long messages " * 3)
+        one.add_row("URAKATA_CONNECTIONS", "connections for long messages " * 3)
     assert all(len(line) <= 60 for line in printed(wide, 60, "what it does", prose=True))
-    assert printed(wide, 60, "what it does", prose=True)[1].startswith("URAKATA_WIRE_CONNECTIONS  connections")
+    assert printed(wide, 60, "what it does", prose=True)[1].startswith("URAKATA_CONNECTIONS  connections")
     lines = printed(narrow, 40, "what it does", prose=True)
-    assert lines[1] == "URAKATA_WIRE_CONNECTIONS" and all(line.startswith("    ") for line in lines[2:])
+    assert lines[1] == "URAKATA_CONNECTIONS" and all(line.startswith("    ") for line in lines[2:])
     assert max(map(len, lines)) <= 40

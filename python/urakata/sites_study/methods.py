@@ -23,7 +23,7 @@ MOST_SOCKETS = 512
 """As bench/sites has it: rank 0 has a descriptor and a thread for each."""
 
 MOST_STREAMS = 64
-"""Of option STREAMS."""
+"""Of option CONNECTIONS."""
 
 FORCED = ("lanes ", "straight ")
 """How names of methods begin whose lanes were asked for."""
@@ -49,16 +49,16 @@ class Method:
 
 
 def _straight(streams: int) -> Method:
-    options = ("--engine", "poll", "--streams", str(streams))
-    return Method(f"straight S={streams}", f"Urakata, straight, STREAMS={streams}", options, operations=STRAIGHT)
+    options = ("--engine", "poll", "--connections", str(streams))
+    return Method(f"straight S={streams}", f"Urakata, straight, CONNECTIONS={streams}", options, operations=STRAIGHT)
 
 
 def _lanes(lanes: int, streams: int | None) -> Method:
     options = ("--engine", "poll", "--lanes", str(lanes))
     if streams is None:
         return Method(f"lanes {lanes}", f"Urakata, LANES={lanes}", options)
-    title = f"Urakata, LANES={lanes} STREAMS={streams}"
-    return Method(f"lanes {lanes} S={streams}", title, (*options, "--streams", str(streams)))
+    title = f"Urakata, LANES={lanes} CONNECTIONS={streams}"
+    return Method(f"lanes {lanes} S={streams}", title, (*options, "--connections", str(streams)))
 
 
 def streams_that_fill(link: LinkSettings, ranks: int) -> int:

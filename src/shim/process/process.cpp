@@ -260,7 +260,7 @@ void Process::choose_messages(job::Bootstrap& world) {
     log::information("the program's messages between nodes: %s", messages_choice_.why.c_str());
   if (!messages_choice_.by_wire) return close_link_lanes();
   const bool room = job::room_for_link(job_.nodes(), own, transport::Width::kMost);
-  const auto choice = tune::choose_connections(wish.wire_connections, messages_choice_.lanes, room);
+  const auto choice = tune::choose_connections(wish.connections, messages_choice_.lanes, room);
   if (!choice.why.empty()) {
     log::information("long messages go over one connection for each pair of ranks: %s", choice.why.c_str());
   }

@@ -49,7 +49,7 @@ Sites Process::meet_sites(job::Bootstrap& world, const Network& network) {
 void Process::open_lanes() {
   if (sites_.count < 2) return;
   log::information("%s", sites_text_.c_str());
-  const std::uint32_t streams = options().streams != 0 ? options().streams : kStandardStreams;
+  const std::uint32_t streams = options().connections != 0 ? options().connections : kStandardStreams;
   if (wiring_.wire() != nullptr) {
     auto opened = transport::Lanes::open(*wiring_.wire(), failures_,
                                          {.streams = streams, .congestion = std::string(options().congestion)});
@@ -67,7 +67,7 @@ void Process::open_lanes() {
                                                               : Has::neither);
   if (all.empty() || std::ranges::find(all, Has::neither) != all.end()) {
     delete std::exchange(lanes_, nullptr);
-  } else if (lanes_ != nullptr && options().streams == 0 && std::ranges::find(all, Has::no_wire) == all.end()) {
+  } else if (lanes_ != nullptr && options().connections == 0 && std::ranges::find(all, Has::no_wire) == all.end()) {
     learn_links(world, *lanes_, sites_, job_.nodes(),
                 [this](std::int32_t one, std::int32_t other) { return transports_.by_wire(one, other); });
     lanes_->set_streams(streams);  // to whom the link is not known
