@@ -21,6 +21,9 @@ from rich.text import Text
 from urakata.cli import build_app
 from urakata.renamed import shown
 
+EXPERTS = "For experts:"
+"""A line of --help below which are the options that it shows with --expert only."""
+
 SEE_ALSO = "The documentation is in docs/ of the source tree, the words used in docs/design/architecture.md."
 
 
@@ -120,6 +123,10 @@ def help_lines(text: str) -> list[str]:
     lines: list[str] = []
     filling = ".PP"
     for line in text.splitlines():
+        if line == EXPERTS:
+            lines.append(f".SH {EXPERTS.rstrip(':').upper()}")
+            filling = ""
+            continue
         entry = re.fullmatch(r"  (\S+(?: \S+)*) {2,}(\S.*)", line)
         if entry:
             lines += [".TP", f".B {roff(entry[1])}", roff(entry[2])]
@@ -132,8 +139,14 @@ def help_lines(text: str) -> list[str]:
     return lines
 
 
+def help_of(program: Path, *words: str) -> str:
+    return subprocess.run([str(program), "--help", *words], capture_output=True, text=True, check=True).stdout
+
+
 def program_page(program: Path, version: str) -> str:
-    text = subprocess.run([str(program), "--help"], capture_output=True, text=True, check=True).stdout
+    text = help_of(program)
+    if "--expert" in text:
+        text = help_of(program, "--expert")
     usage, _, described = text.strip().partition("\n")
     sentence = first_sentence(described.strip().splitlines()[0])
     lines = head(program.name, version, sentence)

@@ -84,6 +84,8 @@ Result<CommandLine> read_command_line(std::span<char*> arguments) {
       line.task = Task::information;
     } else if (argument == "--json") {
       line.json = true;
+    } else if (argument == "--expert") {
+      line.expert = true;
     } else if (argument.starts_with("--")) {
       Result<Setting> one = setting(arguments, next);
       if (!one) return one.error();

@@ -17,6 +17,7 @@ enum class Task : std::uint8_t { run, check_options, check_hosts, information, h
 struct CommandLine {
   Task task = Task::run;
   bool json = false;
+  bool expert = false;
   std::vector<Setting> settings;
   std::span<char*> program;  // program and arguments, argv[0] as given; for check_hosts: the names of the hosts
 };

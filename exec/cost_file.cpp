@@ -76,7 +76,7 @@ Result<std::string> cost_list(const std::string& value) {
       return wrong(" is a group of costs; write it once, as a heading such as [node], and its costs below");
     }
     if (table == nullptr) return wrong(" stands in no group; write it below a heading such as [node] or [copy]");
-    if (table->empty() && !is_group(name)) return wrong(" is no group of costs; `urakata info` lists them");
+    if (table->empty() && !is_group(name)) return wrong(" is no group of costs; `urakata info --expert` lists them");
     for (const auto& [key, cost] : *table) {
       if (Status added = add(list, value, name + "." + std::string(key.str()), key, cost); !added) return added.error();
     }

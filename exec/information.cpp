@@ -82,9 +82,16 @@ std::string shown_value(const Option& option) {
 
 std::string or_dash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
 
+bool for_experts(const Option& option) { return option.level == OptionLevel::expert; }
+
+std::string help_line(const Option& option) {
+  return "  " + padded(argument_name(option.name) + " " + placeholder(option), 34) + std::string(option.sentence) +
+         (option.standard.empty() ? "" : " (default: " + std::string(option.standard) + ")") + "\n";
+}
+
 }  // namespace
 
-std::string help_text() {
+std::string help_text(bool experts) {
   std::string text =
       "Usage: urakata-exec [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
       "\n"
@@ -93,7 +100,7 @@ std::string help_text() {
       "  mpirun -n 4 urakata-exec -- ./app input.dat\n"
       "  srun -n 4 urakata-exec --engine thread --report out -- ./app\n"
       "  mpiexec -n 2 urakata-exec --algorithm allgather:ring,bcast:chain -- python script.py\n"
-      "  mpirun -n 4 urakata-exec --set NAP_US=50 -- ./app\n"
+      "  mpirun -n 4 urakata-exec --set VERBOSE=2 -- ./app\n"
       "\n"
       "Where it cannot serve the program (no MPI, static, an MPI that it does not know) it says so in one line, and "
       "the\n"
@@ -101,8 +108,7 @@ std::string help_text() {
       "\n"
       "Options (each also as URAKATA_NAME in the environment, as a key of the config file, and as --set NAME=VALUE):\n";
   for (const Option& option : option_table()) {
-    text += "  " + padded(argument_name(option.name) + " " + placeholder(option), 34) + std::string(option.sentence) +
-            (option.standard.empty() ? "" : " (default: " + std::string(option.standard) + ")") + "\n";
+    if (!for_experts(option)) text += help_line(option);
   }
   text +=
       "\n"
@@ -117,16 +123,28 @@ std::string help_text() {
       "Likewise, and whether SITES has each host of a job at one site\n"
       "  " +
       padded("--info [--json]", 34) +
-      "Every option: value in force, where it comes from, default\n"
+      "The options: value in force, where it comes from, default\n"
+      "  " +
+      padded("--expert", 34) +
+      "With --help or --info: also options for experts, and the costs that Urakata's choices rest on\n"
       "  " +
       padded("--version", 34) +
       "The version\n"
       "\n"
       "Exit status: the program's; 2: bad option or use; 126, 127: the program cannot be run, is not there.\n";
+  if (!experts) return text;
+  text +=
+      "\n"
+      "For experts:\n"
+      "These are set as the options above. Their defaults suit nearly every job.\n"
+      "\n";
+  for (const Option& option : option_table()) {
+    if (for_experts(option)) text += help_line(option);
+  }
   return text;
 }
 
-std::string options_table() {
+std::string options_table(bool experts) {
   // As they are pasted into a shell.
   const auto setting = [](const Option& option) {
     const std::string value = shown_value(option);
@@ -134,6 +152,7 @@ std::string options_table() {
   };
   std::size_t setting_width = 8, origin_width = 4;
   for (const Option& option : option_table()) {
+    if (for_experts(option) && !experts) continue;
     setting_width = std::max(setting_width, setting(option).size());
     origin_width = std::max(origin_width, option_origin(option).size());
   }
@@ -144,9 +163,11 @@ std::string options_table() {
   };
   std::string text = row("variable", "unit", "from", "default", "what it does");
   for (const Option& option : option_table()) {
+    if (for_experts(option) && !experts) continue;
     text +=
         row(setting(option), or_dash(option.unit), option_origin(option), or_dash(option.standard), option.sentence);
   }
+  if (!experts) return text;
   text += "\n" + row("cost", "value", "from", "default", "what it is");
   for (const tune::CostRow& cost : tune::cost_table()) {
     text += row(cost.name(), cost_text(cost, tune::costs()), cost_origin(cost), cost_text(cost, {}),
@@ -181,6 +202,7 @@ std::string options_json() {
     json.key("default").string(option.standard).key("unit").string(option.unit);
     json.key("level").string(option.level == OptionLevel::basic      ? "basic"
                              : option.level == OptionLevel::advanced ? "advanced"
+                             : option.level == OptionLevel::expert   ? "expert"
                                                                      : "test");
     json.key("valid").string(valid_values(option)).key("sentence").string(option.sentence);
     if (option.name == "COSTS") add_costs(json);

@@ -126,7 +126,8 @@ int begin(std::span<char*> arguments) {
   const Result<CommandLine> line = read_command_line(arguments);
   if (!line) return refuse(line.error().message);
   if (line->task == Task::help || line->task == Task::version) {
-    std::fputs(line->task == Task::help ? help_text().c_str() : "urakata-exec " URAKATA_VERSION "\n", stdout);
+    std::fputs(line->task == Task::help ? help_text(line->expert).c_str() : "urakata-exec " URAKATA_VERSION "\n",
+               stdout);
     return 0;
   }
   const bool inner = std::getenv(kOriginsVariable) != nullptr;  // set by an outer urakata-exec
@@ -134,7 +135,8 @@ int begin(std::span<char*> arguments) {
     return refuse(applied.error().message);
   log::set_verbosity(options().verbose);
   if (!inner) warn_of_unknown_variables();
-  if (line->task == Task::information) std::fputs((line->json ? options_json() : options_table()).c_str(), stdout);
+  if (line->task == Task::information)
+    std::fputs((line->json ? options_json() : options_table(line->expert)).c_str(), stdout);
   if (line->task == Task::check_hosts) {
     const std::vector<std::string> hosts(line->program.begin(), line->program.end());
     if (const Status fit = check_sites(hosts); !fit) return refuse(fit.error().message);

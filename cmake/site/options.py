@@ -12,13 +12,14 @@ _HEAD = """
 An option is set in the environment (``URAKATA_ENGINE=poll``), by ``--set ENGINE=poll`` of ``urakata run`` and
 ``urakata-exec``, by ``--engine poll`` of ``urakata-exec``, or in a TOML file (``engine = "poll"``). The command line
 comes before the environment, the environment before the file. ``urakata check --options`` shows the values in force.
+Those for experts are shown with ``--expert`` only, by ``urakata check --options`` and by ``urakata-exec --help``.
 """
 
-_LEVELS = {"basic": "Basic", "advanced": "Advanced", "test": "For tests"}
+_LEVELS = {"basic": "Basic", "advanced": "Advanced", "test": "For tests", "expert": "For experts"}
 
 _COSTS = """
 Numbers by which Urakata chooses algorithms. Option ``COSTS`` sets them: a TOML file, or ``name=value,...``.
-``urakata check --options`` shows those in force.
+``urakata check --options --expert`` shows those in force.
 """
 
 
@@ -45,7 +46,7 @@ def reference(options: list[dict[str, Any]]) -> Iterator[str]:
         yield rst.title(name, "-")
         yield from (_option(option) for option in options if option["level"] == level)
     costs = [cost for option in options for cost in option.get("costs", [])]
-    yield rst.title("Costs", "-")
+    yield rst.title("Costs", "~")
     yield _COSTS.strip()
     head = ".. list-table::\n   :header-rows: 1\n   :widths: 20 15 40 25\n"
     columns = "   * - Name\n     - Default\n     - Meaning\n     - Measured by"

@@ -30,6 +30,7 @@ from urakata.renamed import shown
 TREE = Path(__file__).resolve().parents[2]
 HEADER, HEADER_PAGE = "include/urakata.h", "reference/urakata.h.rst"
 PROGRAMS = ("urakata-exec", "urakata-schedule")
+MORE_HELP = {"urakata-exec": ("--expert",)}
 LINK = re.compile(r"\[(?P<text>[^]]*)\]\((?P<target>[^)#:\s]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -75,7 +76,7 @@ def write_reference(folder: Path) -> list[str]:
         if f"urakata-{name}" not in PROGRAMS:
             pages[f"reference/urakata-{name}.rst"] = commands.command_page(f"urakata {name}", inner, context)
     for name in PROGRAMS:
-        pages[f"reference/{name}.rst"] = commands.program_page(name, said(name, "--help"))
+        pages[f"reference/{name}.rst"] = commands.program_page(name, said(name, "--help", *MORE_HELP.get(name, ())))
     for name, text in pages.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)

@@ -44,7 +44,7 @@ constexpr std::array<Option, kRows> kTable = {{
         "Algorithm for all sizes: operation:name,... or a name for every operation that has it; empty: chosen by size"},
     Option{"SEGMENT",
            OptionKind::size,
-           OptionLevel::advanced,
+           OptionLevel::expert,
            Agreement::equal,
            "0",
            "bytes",
@@ -53,7 +53,7 @@ constexpr std::array<Option, kRows> kTable = {{
            0,
            kSizes},
     Option{
-        "COSTS", OptionKind::text, OptionLevel::advanced, Agreement::equal, "", "",
+        "COSTS", OptionKind::text, OptionLevel::expert, Agreement::equal, "", "",
         "What messages cost on this machine, for Urakata's choices: a TOML file, or name=value,...; empty: as measured "
         "on the project's machines"},
     Option{"REPORT", OptionKind::text, OptionLevel::basic, Agreement::none, "", "",
@@ -74,7 +74,7 @@ constexpr std::array<Option, kRows> kTable = {{
            3},
     Option{"NAP_US",
            OptionKind::integer,
-           OptionLevel::advanced,
+           OptionLevel::expert,
            Agreement::none,
            "200",
            "us",
@@ -85,12 +85,12 @@ constexpr std::array<Option, kRows> kTable = {{
     Option{"SPACE", OptionKind::choice, OptionLevel::basic, Agreement::combined, "0", "",
            "1: the ranks of a node share one address space, where their program can live in one", kSwitch},
     Option{
-        "SPACE_COPY", OptionKind::choice, OptionLevel::advanced, Agreement::none, "auto", "",
+        "SPACE_COPY", OptionKind::choice, OptionLevel::expert, Agreement::none, "auto", "",
         "Who copies a message of a derived datatype in a space: the receiver in one pass, the sender by packing, both "
         "in pieces, or whoever the layout says (auto)",
         kCopyings},
     Option{
-        "SPACE_DEVICES", OptionKind::choice, OptionLevel::advanced, Agreement::none, "0", "",
+        "SPACE_DEVICES", OptionKind::choice, OptionLevel::expert, Agreement::none, "0", "",
         "1: programs linked to the driver of a GPU are tried in a space, where drivers do not expect several processes",
         kSwitch},
     Option{

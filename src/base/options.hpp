@@ -26,7 +26,8 @@ enum class BlockingWish : std::uint8_t { automatic, always, never };
 enum class MessagesWish : std::uint8_t { host, wire, automatic };
 
 enum class OptionKind : std::uint8_t { choice, integer, size, text, cpu_list, algorithms };
-enum class OptionLevel : std::uint8_t { basic, advanced, test };  // test: for tests of Urakata only
+// expert: shown with --expert only. test: for tests of Urakata only.
+enum class OptionLevel : std::uint8_t { basic, advanced, expert, test };
 // Must the ranks of a job have the same value? none: each goes by its own. combined: MPI_Init makes one of all ranks'
 // values, which all go by. equal: it decides which messages there are, so ranks that differ share no operation.
 enum class Agreement : std::uint8_t { none, combined, equal };

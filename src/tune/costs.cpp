@@ -146,7 +146,7 @@ Result<const CostRow*> cost_named(std::string_view name) {
   if (name == "common.turn") return Error{"the cost common.turn is called common.time_slice now"};
   const std::string_view near = nearest(name, candidates);
   return Error{"no cost is called " + written::quoted(name) +
-               (near.empty() ? "; `urakata info` lists them" : "; did you mean " + std::string(near) + "?")};
+               (near.empty() ? "; `urakata info --expert` lists them" : "; did you mean " + std::string(near) + "?")};
 }
 
 Result<double> cost_value(const CostRow& row, std::string_view value) {

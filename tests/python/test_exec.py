@@ -45,7 +45,7 @@ def in_force(*arguments: str, cwd: Path | None = None, **environment: str) -> di
 
 def test_what_info_shows_can_be_pasted_as_variables(tmp_path: Path) -> None:
     """Of urakata check --options and of urakata-exec --info; also a value with a blank in it. Units stand beside."""
-    asked = ["--set", "NAP_US=50", "--set", f"REPORT={tmp_path}/a b", "--set", "ALGORITHM=allgather:ring"]
+    asked = ["--expert", "--set", "NAP_US=50", "--set", f"REPORT={tmp_path}/a b", "--set", "ALGORITHM=allgather:ring"]
     pythonpath = str(Path(paths.__file__).parents[1])
     by_python = [sys.executable, "-m", "urakata", "check", "--options", *asked]
     environment = {**os.environ, "PYTHONPATH": pythonpath, "COLUMNS": "200"}
@@ -222,6 +222,27 @@ def test_one_rank_of_a_node_complains() -> None:
         assert answer.stderr.count("[rank 4] cannot run /nowhere/app: no such file") == said
 
 
+EXPERTS = ("SEGMENT", "COSTS", "NAP_US", "SPACE_COPY", "SPACE_DEVICES")
+
+
+def test_options_for_experts_are_shown_to_who_asks_for_them() -> None:
+    """And work for all."""
+    levels = {option["name"]: option["level"] for option in json.loads(run("--info", "--json").stdout)}
+    assert sorted(name for name, level in levels.items() if level == "expert") == sorted(EXPERTS)
+    python = [sys.executable, "-m", "urakata", "info"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(paths.__file__).parents[1]), "COLUMNS": "200"}
+    for words in ([EXEC, "--help"], [EXEC, "--info"], python):
+        form = "  --{} " if "--help" in words else "URAKATA_{}="
+        for asked in ([], ["--expert"]):
+            text = subprocess.run([*words, *asked], capture_output=True, text=True, check=True, env=environment).stdout
+            for name, level in levels.items():
+                here = form.format(name.lower().replace("_", "-") if "--help" in words else name) in text
+                assert here == (level != "expert" or asked != []), (words, asked, name)
+            assert ("node.step" in text) == (asked != [] and "--help" not in words)
+            assert ("\nFor experts:\n" in text) == (asked != [] and "--help" in words)
+    assert in_force("--nap-us", "50")["NAP_US"] == ("50", "command line")
+
+
 # Costs
 
 
@@ -261,7 +282,7 @@ def test_costs_without_a_file(tmp_path: Path) -> None:
         ),
         ("[node]\nstep = 1\nstep = 2\n", "costs.toml:3: "),
         ("[copy]\n[[node]]\nstep = 1\n", "costs.toml:2: node is a group of costs; write it once, as a heading"),
-        ("\n[nood]\n", "costs.toml:2: nood is no group of costs; `urakata info` lists them"),
+        ("\n[nood]\n", "costs.toml:2: nood is no group of costs; `urakata info --expert` lists them"),
         (
             "[copy]\npiece_least = '32'\n",
             "costs.toml:2: copy.piece_least=32: not a valid cost; use 64 to 1073741824",

@@ -65,6 +65,17 @@ def test_options_and_examples_of_a_program_are_paragraphs(pages: Any, tmp_path: 
     assert PAGE in text and "\ntool \\- Does it\n" in text and ".nf" not in text
 
 
+def test_what_is_for_experts_has_a_section_of_its_own(pages: Any, tmp_path: Path) -> None:
+    tool = tmp_path / "tool"
+    tool.write_text(
+        "#!/bin/sh\nprintf 'Usage: tool\\n\\nDoes it.\\n\\n  --expert  More\\n'\n"
+        "[ \"$2\" != --expert ] || printf '\\nFor experts:\\nTake care.\\n\\n  --deep N  How deep\\n'\n"
+    )
+    tool.chmod(0o755)
+    section = "\n.SH FOR EXPERTS\nTake care.\n.TP\n.B \\-\\-deep N\nHow deep\n.SH SEE ALSO\n"
+    assert section in pages.program_page(tool, "1.0")
+
+
 def test_only_examples_of_a_command_are_not_filled(pages: Any) -> None:
     command = SimpleNamespace(
         epilog="\n[bold]Examples[/bold]\n\n  tool one\n      # first\n\n  tool two\n\nExit code: 0.\n"

@@ -55,7 +55,7 @@ TEST(Costs, AListReplacesWhatItNamesAndNothingElse) {
 TEST(Costs, WhatIsWrongIsNamed) {
   EXPECT_EQ(error_of("node.stpe=1"), R"(no cost is called "node.stpe"; did you mean node.step?)");
   EXPECT_EQ(error_of("common.turn=1"), "the cost common.turn is called common.time_slice now");
-  EXPECT_EQ(error_of("xyzzyxyzzy=1"), R"(no cost is called "xyzzyxyzzy"; `urakata info` lists them)");
+  EXPECT_EQ(error_of("xyzzyxyzzy=1"), R"(no cost is called "xyzzyxyzzy"; `urakata info --expert` lists them)");
   EXPECT_EQ(error_of("node.step=-1"), "node.step=-1: not a valid cost; use 0 to 1e+12 ns");
   for (const std::string_view bad : {"", "nan", "inf", "1x", "64K"}) {
     EXPECT_EQ(error_of("node.step=" + std::string(bad)),

@@ -59,7 +59,10 @@ _EPILOG = """
       # a job of your own, which adds what the file lacks
 
   urakata check --options
-      # every option and cost: value in force, default, unit and origin
+      # the options: value in force, default, unit and origin
+
+  urakata check --options --expert --costs costs.toml
+      # also those for experts, and the costs, some of them from a file
 
   urakata check --options --engine poll --config job.toml
       # what would be in force with these options of urakata-exec
@@ -294,9 +297,11 @@ def check(
         bool,
         typer.Option(
             _OPTIONS,
-            help="Instead, show every option, as a variable to paste, and every cost: value in force, default, origin, "
-            "and what it is.",
+            help="Instead, show the options, as variables to paste: value in force, default, origin, and what they do.",
         ),
+    ] = False,
+    expert: Annotated[
+        bool, typer.Option("--expert", help="With --options: also those for experts, and every cost.")
     ] = False,
     arguments: Annotated[
         list[str] | None,
@@ -308,8 +313,10 @@ def check(
     if options:
         if links or host or launcher_arguments or mca:
             raise typer.BadParameter("it shows options of urakata-exec, and starts no job", param_hint=_OPTIONS)
-        show_options(arguments or [], as_json)
+        show_options(arguments or [], as_json, expert)
         return
+    if expert:
+        raise typer.BadParameter("it shows more of --options", param_hint="--expert")
     if file and not links:
         raise typer.BadParameter("it says where --links keeps what it measures", param_hint="--file")
     if links and ranks < 2:

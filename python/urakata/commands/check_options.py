@@ -21,8 +21,9 @@ from urakata.tables import print_table
 _STYLE: dict[str, Any] = {"box": None, "pad_edge": False, "header_style": "bold"}
 
 
-def show_options(arguments: list[str], as_json: bool) -> None:
-    """Every option, as a variable to paste, and every cost: value in force, default, origin, and what it is.
+def show_options(arguments: list[str], as_json: bool, expert: bool) -> None:
+    """The options, as variables to paste: value in force, default, origin, and what they do. With `expert` also those
+    for experts, and every cost. As JSON all of them.
 
     `arguments`: options of urakata-exec, whose effect is shown. Leaves with 2 where a value is not valid."""
     asked = subprocess.run(
@@ -40,6 +41,8 @@ def show_options(arguments: list[str], as_json: bool) -> None:
         return
     table = Table("variable", "unit", "default", "from", "what it does", **_STYLE)
     for option in options:
+        if option["level"] == "expert" and not expert:
+            continue
         value, default = str(option["value"]), str(option["default"])
         changed = value != default
         setting = escape(f"{option['variable']}={shlex.quote(value) if value else ''}")
@@ -50,6 +53,10 @@ def show_options(arguments: list[str], as_json: bool) -> None:
             option["origin"],
             option["sentence"],
         )
+    console = Console(highlight=False)
+    print_table(console, table, "what it does", prose=True)
+    if not expert:
+        return
     costs = Table("cost", "value", "default", "unit", "from", "what it is", **_STYLE)
     for cost in next(option["costs"] for option in options if option["name"] == "COSTS"):
         value, default = f"{cost['value']:.12g}", f"{cost['default']:.12g}"
@@ -61,7 +68,5 @@ def show_options(arguments: list[str], as_json: bool) -> None:
             cost["origin"],
             f"{cost['sentence']} (measured by {cost['measured']})" if cost["measured"] else cost["sentence"],
         )
-    console = Console(highlight=False)
-    print_table(console, table, "what it does", prose=True)
     console.print("\nWhat messages cost, for Urakata's choices (option COSTS):\n")
     print_table(console, costs, "what it is", prose=True)

@@ -14,10 +14,11 @@ from urakata.renamed import renamed
 
 def info(
     arguments: Annotated[list[str] | None, typer.Argument(metavar="OPTION OF urakata-exec")] = None,
+    expert: Annotated[bool, typer.Option("--expert")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """As urakata check --options."""
-    show_options(arguments or [], as_json)
+    show_options(arguments or [], as_json, expert)
 
 
 def register(app: typer.Typer) -> None:
