@@ -111,10 +111,7 @@ bool ask_host(std::span<char*> libraries, JsonWriter& json) {
 }
 
 void put(JsonWriter& json, const Topology& topology, const NodeRanks& node_ranks, PlacementWish wish) {
-  const tune::Placement found =
-      tune::place_helpers(topology, node_ranks, wish, options().helper_cpus, options().domains);
-  CpuSet cpus;
-  for (const CpuSet& one : found.helpers) cpus = cpus | one;
+  const tune::Placement found = tune::place_helpers(topology, node_ranks, wish, options().helper_cpus);
   json.key(name(wish))
       .object()
       .key("spare")
@@ -122,7 +119,7 @@ void put(JsonWriter& json, const Topology& topology, const NodeRanks& node_ranks
       .key("within_node")
       .boolean(found.within_node)
       .key("cpus")
-      .string(cpus.text());
+      .string(found.helper.text());
   json.key("reason").string(found.reason).key("refusal").string(found.refusal).end();
 }
 
@@ -180,11 +177,10 @@ int probe(std::span<char*> libraries) {
   const std::vector<std::string> interfaces = interface_names(wish.wire_interface);
   put_interfaces(json, interfaces);
   json.key("no_interface").string(why_no_interface(wish.wire_interface));
-  put_engines(json, threads,
-              tune::place_helpers(topology, node_ranks, PlacementWish::automatic, wish.helper_cpus, wish.domains),
+  put_engines(json, threads, tune::place_helpers(topology, node_ranks, PlacementWish::automatic, wish.helper_cpus),
               interfaces);
   json.key("messages").string(tune::messages_rule(wish.wire_messages));
-  const bool crowded = tune::place_helpers(topology, node_ranks, PlacementWish::shared, "", 1).oversubscribed;
+  const bool crowded = tune::place_helpers(topology, node_ranks, PlacementWish::shared, "").oversubscribed;
   json.key("oversubscribed").boolean(crowded).end();
   return std::puts(json.text().c_str()) < 0 ? 1 : 0;
 }

@@ -29,16 +29,6 @@ constexpr std::array<Option, kRows> kTable = {{
            kPlacements},
     Option{"HELPER_CPUS", OptionKind::cpu_list, OptionLevel::basic, Agreement::none, "", "",
            "CPUs for the helpers of this node's ranks, taken in turn (such as 12-15,20), instead of PLACEMENT"},
-    Option{"DOMAINS",
-           OptionKind::integer,
-           OptionLevel::advanced,
-           Agreement::none,
-           "1",
-           "",
-           "Progress domains: how many helpers a rank has; communicators are dealt out to them",
-           {},
-           1,
-           64},
     Option{
         "ALGORITHM", OptionKind::algorithms, OptionLevel::basic, Agreement::equal, "", "",
         "Algorithm for all sizes: operation:name,... or a name for every operation that has it; empty: chosen by size"},
@@ -188,9 +178,13 @@ constexpr Option number_to_64(std::string_view name) {
 
 }  // namespace
 
-constexpr std::array<OldOption, 2> kOldTable = {{
+constexpr std::array<OldOption, 3> kOldTable = {{
     {number_to_64("STREAMS"), kConnections, same_value},
     {number_to_64("WIRE_CONNECTIONS"), kConnections, same_value},
+    {{"DOMAINS", OptionKind::text, OptionLevel::advanced, Agreement::none, "1", "", ""},
+     kRows,
+     [](const char*) -> const char* { return nullptr; },
+     "a rank has one progress thread"},
 }};
 
 const OldOption* old_option(const Option& option) {

@@ -25,7 +25,6 @@ enum Row : std::size_t {
   kEngine,
   kPlacement,
   kHelperCpus,
-  kDomains,
   kAlgorithm,
   kSegment,
   kCosts,
@@ -59,12 +58,13 @@ extern const std::array<std::string_view, kRows> kNames;
 // An option of the last release, which this one still takes.
 struct OldOption {
   Option form;      // as it was written
-  std::size_t row;  // what it is now
+  std::size_t row;  // what it is now; kRows: it has no effect any more
   // What its value is now; nullptr: the default.
   const char* (*now)(const char* value);
+  const char* why_gone = nullptr;  // where it has no effect
 };
 
-extern const std::array<OldOption, 2> kOldTable;
+extern const std::array<OldOption, 3> kOldTable;
 
 const OldOption* old_option(const Option& option);  // nullptr: it is one of this release
 

@@ -29,6 +29,8 @@ constexpr std::array kInternal = {"URAKATA_ORIGINS"sv,       "URAKATA_CORES"sv, 
                                   "URAKATA_MEASURE_START"sv, "URAKATA_JOB"sv,         "URAKATA_SPACE_AT"sv,
                                   "URAKATA_SPACE_REFUSED"sv, "URAKATA_CALLER_PATH"sv, "URAKATA_TEST_SEED"sv};
 
+std::size_t row_of(const Option& option) { return static_cast<std::size_t>(&option - table::kTable.data()); }
+
 // The variable of an option; nullptr: not set, or empty.
 const char* variable_of(const Option& option) {
   std::array<char, 64> variable{};
@@ -78,7 +80,6 @@ class Settings {
     options_.engine = static_cast<EngineKind>(choice(table::kEngines, values_[table::kEngine]).value_or(0));
     options_.placement = static_cast<PlacementWish>(choice(table::kPlacements, values_[table::kPlacement]).value_or(0));
     options_.helper_cpus = values_[table::kHelperCpus];
-    options_.domains = static_cast<std::uint32_t>(number(values_[table::kDomains]).value_or(1));
     options_.algorithms = values_[table::kAlgorithm];
     options_.segment = written::size(values_[table::kSegment]).value_or(0);
     options_.costs = values_[table::kCosts];
@@ -121,8 +122,6 @@ const Settings& settings() {
   return *read;
 }
 
-std::size_t row_of(const Option& option) { return static_cast<std::size_t>(&option - table::kTable.data()); }
-
 }  // namespace
 
 std::string_view Options::algorithm_for(std::string_view operation, bool* bare) const {
@@ -155,10 +154,13 @@ std::string_view option_origin(const Option& option) { return settings().origin(
 PresentSetting present_setting(const Option& option, const char* value) {
   const table::OldOption* const old = table::old_option(option);
   if (old == nullptr) return {&option, value, {}};
+  const std::string name(option.name);
+  if (old->why_gone != nullptr) {
+    return {nullptr, nullptr, name + "=" + value + " has no effect any more: " + old->why_gone};
+  }
   const char* const now = old->now(value);
   if (now == nullptr) return {nullptr, nullptr, {}};
   const Option& present = table::kTable[old->row];
-  const std::string name(option.name);
   return {&present, now,
           name + "=" + value + " is called " + std::string(present.name) + "=" + now +
               " now; the next release will not accept " + name};
@@ -167,7 +169,7 @@ PresentSetting present_setting(const Option& option, const char* value) {
 const char* in_environment(const Option& option) {
   if (const char* value = variable_of(option)) return value;
   for (const table::OldOption& old : table::kOldTable) {
-    if (&table::kTable[old.row] != &option) continue;
+    if (old.row != row_of(option)) continue;
     const char* const value = variable_of(old.form);
     if (value == nullptr || !check_option(old.form, value)) continue;
     if (const char* const now = old.now(value)) return now;

@@ -82,11 +82,10 @@ struct Options {
   EngineKind engine = EngineKind::thread;
   PlacementWish placement = PlacementWish::automatic;
   std::string_view helper_cpus;  // checked list such as "12-15,20"; empty: placed by topology
-  std::uint32_t domains = 1;
-  std::string_view algorithms;  // see algorithm_for()
-  std::uint64_t segment = 0;    // bytes; 0: the algorithm's own
-  std::string_view costs;       // tune/costs.hpp reads them
-  std::string_view report;      // directory; empty: no report
+  std::string_view algorithms;   // see algorithm_for()
+  std::uint64_t segment = 0;     // bytes; 0: the algorithm's own
+  std::string_view costs;        // tune/costs.hpp reads them
+  std::string_view report;       // directory; empty: no report
   bool timeline = false;
   std::string_view config;
   unsigned verbose = 1;

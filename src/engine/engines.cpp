@@ -37,33 +37,27 @@ constexpr std::array kEngineRows = {EngineRow{"thread", true, make_thread}, Engi
 
 std::span<const EngineRow> engine_table() { return kEngineRows; }
 
-void Engines::make(std::span<const std::string_view> names, bool fallback, std::size_t helpers,
-                   const transport::Failures& failures,
+void Engines::make(std::span<const std::string_view> names, bool fallback, const transport::Failures& failures,
                    const std::function<std::unique_ptr<Domain>(bool helper)>& make_domain,
-                   const std::function<HelperSettings(std::size_t)>& settings) {
+                   const HelperSettings& settings) {
   for (const std::string_view name : names) {
     const auto* const row = std::ranges::find(kEngineRows, name, &EngineRow::name);
     if (row == kEngineRows.end()) continue;
-    Kind& kind = kinds_.emplace_back(Kind{row});
-    for (std::size_t i = 0; i < (row->helpers ? helpers : 1); ++i) {
-      domains_.push_back(row->domain != nullptr ? row->domain(failures) : make_domain(row->helpers));
-      kind.engines.push_back(row->make(*domains_.back(), fallback, row->helpers ? settings(i) : HelperSettings{}));
-      all_.push_back(kind.engines.back().get());
-    }
+    domains_.push_back(row->domain != nullptr ? row->domain(failures) : make_domain(row->helpers));
+    kinds_.push_back({row, row->make(*domains_.back(), fallback, row->helpers ? settings : HelperSettings{})});
+    all_.push_back(kinds_.back().engine.get());
   }
 }
 
-Engine* Engines::next(bool callers_only) {
+Engine* Engines::next(bool callers_only) const {
   if (kinds_.empty()) return nullptr;
   const auto run_by_callers = std::ranges::find_if(kinds_, [](const Kind& kind) { return !kind.row->helpers; });
-  const Kind& kind = callers_only && run_by_callers != kinds_.end() ? *run_by_callers : kinds_.front();
-  if (kind.engines.size() == 1) return kind.engines.front().get();
-  return kind.engines[dealt_.fetch_add(1, std::memory_order_relaxed) % kind.engines.size()].get();
+  return (callers_only && run_by_callers != kinds_.end() ? *run_by_callers : kinds_.front()).engine.get();
 }
 
 Engine* Engines::named(std::string_view name) const {
   const auto kind = std::ranges::find_if(kinds_, [&](const Kind& one) { return one.row->name == name; });
-  return kind != kinds_.end() ? kind->engines.front().get() : nullptr;
+  return kind != kinds_.end() ? kind->engine.get() : nullptr;
 }
 
 }  // namespace urakata::engine

@@ -6,9 +6,6 @@
 // Thread-safety: make() before anything else; the rest by any thread.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -22,8 +19,7 @@ namespace urakata::engine {
 
 struct EngineRow {
   std::string_view name;  // a choice of option ENGINE
-  // One for each progress domain, each with a helper on a core that was chosen for it. Else there is one, which callers
-  // run.
+  // It has a helper on a core that was chosen for it. Else callers run it.
   bool helpers;
   // Fallback: the host does not call Urakata while a rank waits in it, and a thread of ours may call the host.
   // Settings: of its helper, where it has one.
@@ -36,32 +32,30 @@ std::span<const EngineRow> engine_table();
 
 class Engines {
  public:
-  // Makes those of these names, given best first; one that runs only what was made for it comes last. Of an engine with
-  // helpers one for each of `helpers`, with settings(i). `fallback`: see EngineRow::make. `failures`: where what other
-  // ranks tell is left. make_domain(helper): is it one that a helper runs?
-  void make(std::span<const std::string_view> names, bool fallback, std::size_t helpers,
-            const transport::Failures& failures, const std::function<std::unique_ptr<Domain>(bool helper)>& make_domain,
-            const std::function<HelperSettings(std::size_t)>& settings);
+  // Makes those of these names, given best first; one that runs only what was made for it comes last. `fallback`: see
+  // EngineRow::make. `failures`: where what other ranks tell is left. make_domain(helper): is it one that a helper runs?
+  // `settings`: of an engine with a helper.
+  void make(std::span<const std::string_view> names, bool fallback, const transport::Failures& failures,
+            const std::function<std::unique_ptr<Domain>(bool helper)>& make_domain, const HelperSettings& settings);
 
   const std::vector<Engine*>& all() const { return all_; }
   // The best; there is one after make().
-  Engine& best() const { return *kinds_.front().engines.front(); }
-  // For a new communicator: of the best row that runs everything, dealt out in turn. `callers_only`: of the best one
-  // without helpers, if there is one. nullptr before make().
-  Engine* next(bool callers_only);
+  Engine& best() const { return *kinds_.front().engine; }
+  // For a new communicator: the best. `callers_only`: the best one without a helper, if there is one. nullptr before
+  // make().
+  Engine* next(bool callers_only) const;
   // By its row's name; nullptr where it was not made.
   Engine* named(std::string_view name) const;
 
  private:
   struct Kind {
     const EngineRow* row;
-    std::vector<std::unique_ptr<Engine>> engines = {};
+    std::unique_ptr<Engine> engine;
   };
 
   std::vector<std::unique_ptr<Domain>> domains_;
   std::vector<Kind> kinds_;  // those that there are, best first
   std::vector<Engine*> all_;
-  std::atomic<std::size_t> dealt_{0};
 };
 
 }  // namespace urakata::engine

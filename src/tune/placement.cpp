@@ -49,7 +49,7 @@ std::size_t cores_of_all(const Topology& topology, const NodeRanks& node_ranks) 
   return topology.within(node_ranks.mask | node_ranks.masks->different).size();
 }
 
-Placement shared(const Topology& topology, const NodeRanks& node_ranks, std::size_t helpers) {
+Placement shared(const Topology& topology, const NodeRanks& node_ranks) {
   Placement placement;
   placement.oversubscribed = oversubscribed(topology, node_ranks);
   if (node_ranks.masks) {
@@ -57,7 +57,7 @@ Placement shared(const Topology& topology, const NodeRanks& node_ranks, std::siz
     placement.node_cores = cores_of_all(topology, node_ranks);
     placement.crowded = placement.node_ranks > placement.node_cores;
   }
-  placement.helpers.assign(helpers, node_ranks.mask);
+  placement.helper = node_ranks.mask;
   placement.reason = "shared: helpers run on the rank's own CPUs " + node_ranks.mask.text();
   return placement;
 }
@@ -65,9 +65,9 @@ Placement shared(const Topology& topology, const NodeRanks& node_ranks, std::siz
 }  // namespace
 
 Placement place_helpers(const Topology& topology, const NodeRanks& node_ranks, PlacementWish wish,
-                        std::string_view helper_cpus, std::size_t helpers) {
+                        std::string_view helper_cpus) {
   if (!helper_cpus.empty()) {
-    Placement placement = shared(topology, node_ranks, helpers);
+    Placement placement = shared(topology, node_ranks);
     const Result<CpuSet> list = CpuSet::from_text(helper_cpus);
     if (!list || list->empty() || !list->without(topology.cpus()).empty()) {
       placement.refusal = "HELPER_CPUS=" + std::string(helper_cpus) + " is not within the node's CPUs " +
@@ -78,18 +78,14 @@ Placement place_helpers(const Topology& topology, const NodeRanks& node_ranks, P
     for (std::size_t cpu = 0; cpu < CpuSet::kLimit; ++cpu) {
       if (list->has(cpu)) cpus.push_back(cpu);
     }
-    CpuSet used;
-    for (std::size_t helper = 0; helper < helpers; ++helper) {
-      placement.helpers[helper] = CpuSet{};
-      placement.helpers[helper].add(cpus[(node_ranks.rank * helpers + helper) % cpus.size()]);
-      used = used | placement.helpers[helper];
-    }
-    placement.spare = !used.meets(node_ranks.mask);
-    placement.reason = "HELPER_CPUS gives CPUs " + used.text();
+    placement.helper = CpuSet{};
+    placement.helper.add(cpus[node_ranks.rank % cpus.size()]);
+    placement.spare = !placement.helper.meets(node_ranks.mask);
+    placement.reason = "HELPER_CPUS gives CPUs " + placement.helper.text();
     return placement;
   }
 
-  Placement placement = shared(topology, node_ranks, helpers);
+  Placement placement = shared(topology, node_ranks);
   if (wish == PlacementWish::shared) return placement;
   placement.within_node = wish != PlacementWish::automatic;
   const std::vector<Core> own = own_cores(topology, node_ranks);
@@ -112,16 +108,12 @@ Placement place_helpers(const Topology& topology, const NodeRanks& node_ranks, P
   // rest.
   std::vector<Core> spare(own.rbegin(), own.rend() - static_cast<std::ptrdiff_t>(node_ranks.threads));
   std::ranges::stable_partition(spare, [&](const Core& core) { return core.node == own.front().node; });
-  spare.resize(std::min(spare.size(), helpers));
-  CpuSet used;
-  for (std::size_t helper = 0; helper < helpers; ++helper) {
-    placement.helpers[helper] = spare[helper % spare.size()].cpus;
-    used = used | placement.helpers[helper];
-  }
+  placement.helper = spare.front().cpus;
   placement.spare = true;
   placement.within_node = true;
   placement.reason = "spare: " + several(own.size(), "core", "cores") + " for this rank and " +
-                     several(node_ranks.threads, "thread", "threads") + " to compute; helpers on CPUs " + used.text();
+                     several(node_ranks.threads, "thread", "threads") + " to compute; helpers on CPUs " +
+                     placement.helper.text();
   return placement;
 }
 

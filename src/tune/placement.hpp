@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a rank's helpers belong.
+// Where a rank's helper belongs.
 //
 // A function of its arguments, and so tested on machines that we lack.
 #pragma once
@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/options.hpp"
 #include "base/topology.hpp"
@@ -24,15 +23,15 @@ struct Placement {
   bool crowded = false;         // the node's ranks outnumber the cores of all their masks; the same on all of them
   // What that compares; 0: not known.
   std::size_t node_ranks = 0, node_cores = 0;
-  std::vector<CpuSet> helpers;  // one set per helper
-  std::string reason;           // one sentence for `urakata check` and the report
-  std::string refusal;          // why a wish was not granted; empty: it was, or there was none
-  bool refused_spare = false;   // PLACEMENT spare was that wish: the job is not to run
+  CpuSet helper;               // where it may run
+  std::string reason;          // one sentence for `urakata check` and the report
+  std::string refusal;         // why a wish was not granted; empty: it was, or there was none
+  bool refused_spare = false;  // PLACEMENT spare was that wish: the job is not to run
 };
 
-// Places `helpers` helpers. PLACEMENT spare that cannot be had is shared, with `refusal`; so is a HELPER_CPUS list with
+// PLACEMENT spare that cannot be had is shared, with `refusal`; so is a HELPER_CPUS list with
 // a CPU that the node does not have.
 Placement place_helpers(const Topology& topology, const NodeRanks& node_ranks, PlacementWish wish,
-                        std::string_view helper_cpus, std::size_t helpers);
+                        std::string_view helper_cpus);
 
 }  // namespace urakata::tune

@@ -35,7 +35,7 @@ TEST(Options, MisspeltNameIsToldTheNearest) {
 
 TEST(Options, BadValueIsToldTheValidOnes) {
   EXPECT_EQ(refusal("ENGINE", "turbo"), "URAKATA_ENGINE=turbo: not a valid value; use host, poll, thread or kernel");
-  EXPECT_EQ(refusal("DOMAINS", "0"), "URAKATA_DOMAINS=0: not a valid value; use 1 to 64");
+  EXPECT_EQ(refusal("LANES", "-1"), "URAKATA_LANES=-1: not a valid value; use 0 to 1024");
   EXPECT_EQ(refusal("VERBOSE", "-1"), "URAKATA_VERBOSE=-1: not a valid value; use 0 to 3");
 }
 
@@ -101,18 +101,27 @@ TEST(Options, OldNamesMeanOptionsOfToday) {
   EXPECT_EQ(same.line, "");
 }
 
+TEST(Options, OneThatIsGoneSetsNothing) {
+  for (const char* value : {"3", "many"}) {
+    EXPECT_EQ(refusal("DOMAINS", value), "accepted");
+    const PresentSetting now = present_setting(row("DOMAINS"), value);
+    EXPECT_EQ(now.option, nullptr);
+    EXPECT_EQ(now.line, std::string("DOMAINS=") + value + " has no effect any more: a rank has one progress thread");
+  }
+}
+
 // The environment is read once in a process, so what is read is looked at in a process of its own.
 void read_and_exit() {
   setenv("URAKATA_ENGINE", "poll", 1);
   setenv("URAKATA_SEGMENT", "64K", 1);
   setenv("URAKATA_TIMELINE", "yes", 1);
-  setenv("URAKATA_DOMAINS", "many", 1);
+  setenv("URAKATA_LANES", "many", 1);
   setenv("URAKATA_ORIGINS", "SEGMENT=job.toml:3;ENGINE=command line", 1);
   setenv("URAKATA_ENGIN", "poll", 1);
   warn_of_unknown_variables();
   warn_of_unknown_variables();
   const Options& read = options();
-  const bool good = read.engine == EngineKind::poll && read.segment == 65536 && read.timeline && read.domains == 1 &&
+  const bool good = read.engine == EngineKind::poll && read.segment == 65536 && read.timeline && read.lanes == 0 &&
                     option_origin(row("SEGMENT")) == "job.toml:3" && option_origin(row("ENGINE")) == "command line" &&
                     option_origin(row("TIMELINE")) == "environment" && option_origin(row("NAP_US")) == "default" &&
                     option_value(row("SEGMENT")) == "64K";
@@ -122,7 +131,7 @@ void read_and_exit() {
 TEST(OptionsDeathTest, EnvironmentIsReadWithOriginsAndComplaints) {
   EXPECT_EXIT(read_and_exit(), testing::ExitedWithCode(0),
               "^urakata: URAKATA_ENGIN is no variable .* did you mean URAKATA_ENGINE\\?\n"
-              "urakata: URAKATA_DOMAINS=many: not a valid value; use 1 to 64; the default is used\n$");
+              "urakata: URAKATA_LANES=many: not a valid value; use 0 to 1024; the default is used\n$");
 }
 
 // The name of today comes before the old ones, and of those the first.

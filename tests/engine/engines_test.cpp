@@ -22,23 +22,17 @@ const std::vector<std::string_view> kPoll = {"poll"};
 
 class EngineTable : public testing::Test {
  protected:
-  Engines& made(const std::vector<std::string_view>& names, bool fallback = false, std::size_t helpers = 1) {
+  Engines& made(const std::vector<std::string_view>& names, bool fallback = false) {
     engines_ = std::make_unique<Engines>();
     engines_->make(
-        names, fallback, helpers, failures_,
+        names, fallback, failures_,
         [this](bool helper) {
           domains_of_helpers += helper ? 1U : 0U;
           return std::make_unique<engine::Domain>(attach(network_, 0));
         },
-        [this](std::size_t i) {
-          settings_of.push_back(i);
-          HelperSettings settings;
-          settings.name = "helper " + std::to_string(i);
-          return settings;
-        });
+        HelperSettings{});
     return *engines_;
   }
-  std::vector<std::size_t> settings_of;  // whose were asked for
   unsigned domains_of_helpers = 0;
 
  private:
@@ -55,11 +49,10 @@ TEST_F(EngineTable, HasARowForEachChoiceButHost) {
   EXPECT_EQ(names, std::set<std::string_view>((*option)->choices.begin(), (*option)->choices.end()));
 }
 
-TEST_F(EngineTable, HelpersAreDealtOutInTurn) {
-  Engines& engines = made(kBoth, false, 2);
-  EXPECT_EQ(settings_of, (std::vector<std::size_t>{0, 1}));
-  ASSERT_EQ(engines.all().size(), 3U);
-  EXPECT_EQ(domains_of_helpers, 2U);
+TEST_F(EngineTable, TheBestOneRunsAllThatCallersNeedNotRun) {
+  Engines& engines = made(kBoth);
+  ASSERT_EQ(engines.all().size(), 2U);
+  EXPECT_EQ(domains_of_helpers, 1U);
   Engine* const first = engines.named("thread");
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->name(), "thread/shared");
@@ -68,11 +61,8 @@ TEST_F(EngineTable, HelpersAreDealtOutInTurn) {
   Engine* const poll = engines.named("poll");
   ASSERT_NE(poll, nullptr);
   EXPECT_EQ(poll->name(), "poll");
-  EXPECT_EQ(engines.next(true), poll);  // takes no helper's turn
-  Engine* const second = engines.next(false);
-  EXPECT_NE(second, first);
-  EXPECT_NE(second, poll);
-  EXPECT_NE(&second->domain(), &first->domain());
+  EXPECT_EQ(engines.next(true), poll);
+  EXPECT_NE(&poll->domain(), &first->domain());
   EXPECT_EQ(engines.next(false), first);
 }
 
@@ -89,8 +79,8 @@ TEST_F(EngineTable, CallersHaveTheFallbackThreadWhereTheHostDoesNotCall) {
 }
 
 TEST_F(EngineTable, WithoutHelpersThereIsOneForAllCallers) {
-  Engines& engines = made(kPoll, false, 2);
-  EXPECT_TRUE(settings_of.empty());
+  Engines& engines = made(kPoll);
+  EXPECT_EQ(domains_of_helpers, 0U);
   ASSERT_EQ(engines.all().size(), 1U);
   EXPECT_NE(dynamic_cast<engine::PollEngine*>(&engines.best()), nullptr);
   EXPECT_EQ(engines.next(false), &engines.best());

@@ -97,13 +97,6 @@ def test_masks_that_differ_by_rank(folder: Path, tmp_path: Path, name: str) -> N
     passes(random_job(named(name), folder, start, 2))
 
 
-@pytest.mark.parametrize("domains", ("2", "3"))
-@pytest.mark.parametrize("name", ("openmpi", "mpich"))
-def test_several_domains(folder: Path, tmp_path: Path, name: str, domains: str) -> None:
-    options = ("--engine", "thread", "--placement", "shared", "--domains", domains)
-    passes(random_job(named(name), folder, by_rank(tmp_path, under(*options))))
-
-
 @pytest.mark.parametrize("contexts", (1, 2, 5, 16))
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

@@ -291,8 +291,7 @@ def test_a_rank_that_ends_early_ends_the_job(folder: Path, tmp_path: Path, name:
 @pytest.mark.parametrize("name", HOST_NAMES)
 def test_user_operations_get_what_mpi_promises(folder: Path, name: str, engine: str | None, what: str) -> None:
     host = named(name)
-    domains = {"URAKATA_DOMAINS": "2"} if engine else {}
-    passes(run_job(host, 4, [str(compiled(host, "user_operations", folder)), what], engine, environment=domains))
+    passes(run_job(host, 4, [str(compiled(host, "user_operations", folder)), what], engine))
 
 
 # By the algorithm whose ranks all combine for themselves.

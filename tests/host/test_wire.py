@@ -99,13 +99,6 @@ def test_forks_while_collectives_are_in_progress(hosts: Hosts, folder: Path, eng
     assert output.count("transport wire: ") == 3, output[:3000]
 
 
-def test_several_domains_share_the_connections(hosts: Hosts, folder: Path) -> None:
-    program = [str(compiled(named("openmpi"), "threads_nbc", folder)), "3", "30"]
-    code, output = run(hosts, "openmpi", program, "--transport", "wire", "--domains", "3")
-    assert code == 0, output[-3000:]
-    assert "transport wire: " in output, output[:3000]
-
-
 def test_where_no_address_leads_to_the_others_the_host_carries(hosts: Hosts, folder: Path) -> None:
     program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "30"]
     code, output = run(hosts, "openmpi", program, "--transport", "wire", "--wire-interface", "none0")

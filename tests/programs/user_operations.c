@@ -3,7 +3,7 @@
 //
 //     user_operations types     they get the handle that the program passed, also where it was freed meanwhile, and
 //                               elements wherever these lie
-//     user_operations threads   they run on the program's threads, inside MPI calls (several domains, engine thread)
+//     user_operations threads   they run on the program's threads, inside MPI calls (engine thread)
 //     user_operations blocked   nobody waits for them while a rank is blocked in another call (3 ranks or more)
 #include <mpi.h>
 #include <pthread.h>

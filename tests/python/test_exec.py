@@ -96,7 +96,7 @@ def test_command_line_goes_before_environment_before_config_file(tmp_path: Path)
     assert values["ENGINE"] == ("host", "command line")
     assert values["PLACEMENT"] == ("spare", "environment")
     assert values["SEGMENT"] == ("64K", "job.toml:3")
-    assert values["DOMAINS"] == ("1", "default")
+    assert values["LANES"] == ("0", "default")
 
 
 @pytest.mark.parametrize("old", ["STREAMS", "WIRE_CONNECTIONS"])
@@ -122,6 +122,19 @@ def test_a_name_of_the_last_release_still_works_and_one_line_has_the_new_one(tmp
     for words, variables in (([argument, "many"], {}), ([], {f"URAKATA_{old}": "many"})):
         answer = run(*words, "--info", cwd=tmp_path, **variables)
         assert answer.returncode == 2 and f"URAKATA_{old}=many: not a valid value; use 0 to 64" in answer.stderr
+
+
+def test_an_option_that_is_gone_costs_a_line(tmp_path: Path) -> None:
+    (tmp_path / "job.toml").write_text("domains = 2\n")
+    line = "urakata: DOMAINS=2 has no effect any more: a rank has one progress thread\n"
+    for words, variables in (
+        (["--domains", "2"], {}),
+        (["--set", "DOMAINS=2"], {}),
+        (["--config", "job.toml"], {}),
+        ([], {"URAKATA_DOMAINS": "2"}),
+    ):
+        answer = run(*words, "--", "/bin/sh", "-c", "echo begun", cwd=tmp_path, **variables)
+        assert (answer.returncode, answer.stdout) == (0, "begun\n") and answer.stderr.count(line) == 1, answer.stderr
 
 
 def test_of_several_config_files_the_last_is_read(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ struct Placed {
 std::vector<Placed> placements() {
   const Topology node = *Topology::from_text("0/1/2/3");
   const auto place = [&](std::string_view mask, PlacementWish wish, std::string_view list) {
-    return place_helpers(node, {.mask = *CpuSet::from_text(mask)}, wish, list, 1);
+    return place_helpers(node, {.mask = *CpuSet::from_text(mask)}, wish, list);
   };
   return {{"spare", place("0-3", PlacementWish::automatic, "")},
           {"shared", place("0", PlacementWish::shared, "")},

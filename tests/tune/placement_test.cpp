@@ -24,21 +24,21 @@ void know(NodeRanks& node_ranks, const std::vector<std::string_view>& masks) {
   for (const std::string_view mask : masks) node_ranks.note(which++, cpus(mask));
 }
 
-Placement place(const NodeRanks& node_ranks, PlacementWish wish = PlacementWish::automatic, std::size_t helpers = 1,
+Placement place(const NodeRanks& node_ranks, PlacementWish wish = PlacementWish::automatic,
                 std::string_view list = "") {
-  return place_helpers(kNode, node_ranks, wish, list, helpers);
+  return place_helpers(kNode, node_ranks, wish, list);
 }
 
 TEST(Placement, ARankWithTwoCoresAndOneThreadHasASpareOne) {
   const Placement placement = place(node_ranks("0,1,4,5"));
   EXPECT_TRUE(placement.spare);
-  EXPECT_EQ(placement.helpers[0], cpus("1,5"));
+  EXPECT_EQ(placement.helper, cpus("1,5"));
   EXPECT_FALSE(placement.oversubscribed);
 }
 
 TEST(Placement, TheOtherHardwareThreadOfTheOnlyCoreIsNotSpare) {
   EXPECT_FALSE(place(node_ranks("0,4")).spare);
-  EXPECT_EQ(place(node_ranks("0,4")).helpers[0], cpus("0,4"));
+  EXPECT_EQ(place(node_ranks("0,4")).helper, cpus("0,4"));
 }
 
 TEST(Placement, AutoTakesSharedSilentlyAndSpareIsRefusedWithTheReason) {
@@ -71,7 +71,7 @@ TEST(Placement, TellsHowManyRanksAndCoresTheNodeHas) {
 }
 
 TEST(Placement, SharedStaysOnTheRanksOwnCoresThoughOthersAreFree) {
-  EXPECT_EQ(place(node_ranks("0-7"), PlacementWish::shared).helpers[0], cpus("0-7"));
+  EXPECT_EQ(place(node_ranks("0-7"), PlacementWish::shared).helper, cpus("0-7"));
 }
 
 TEST(Placement, ThreadsOfTheProgramComeFirst) {
@@ -81,11 +81,11 @@ TEST(Placement, ThreadsOfTheProgramComeFirst) {
   EXPECT_TRUE(place(node_ranks("0-7", 0, 1, 5)).oversubscribed);
 }
 
-TEST(Placement, TheSpareCoreIsNearTheFirstCoresMemory) { EXPECT_EQ(place(node_ranks("0-7")).helpers[0], cpus("1,5")); }
+TEST(Placement, TheSpareCoreIsNearTheFirstCoresMemory) { EXPECT_EQ(place(node_ranks("0-7")).helper, cpus("1,5")); }
 
 TEST(Placement, UnboundRanksDealOutTheNode) {
-  EXPECT_EQ(place(node_ranks("0-7", 0, 2)).helpers[0], cpus("1,5"));
-  EXPECT_EQ(place(node_ranks("0-7", 1, 2)).helpers[0], cpus("3,7"));
+  EXPECT_EQ(place(node_ranks("0-7", 0, 2)).helper, cpus("1,5"));
+  EXPECT_EQ(place(node_ranks("0-7", 1, 2)).helper, cpus("3,7"));
   EXPECT_FALSE(place(node_ranks("0-7", 1, 4)).spare);
   EXPECT_FALSE(place(node_ranks("0-7", 1, 4)).oversubscribed);
   EXPECT_TRUE(place(node_ranks("0-7", 1, 5)).oversubscribed);
@@ -143,25 +143,17 @@ TEST(Placement, AllRanksOfANodeFindItCrowdedOrNone) {
   EXPECT_TRUE(crowded({"0,1,4,5", "0,1,4,5", "0,1,4,5", "2,3,6,7", "2,3,6,7"}));
 }
 
-TEST(Placement, SeveralHelpersTakeSeveralSpareCoresAndThenShareThem) {
-  const Placement placement = place(node_ranks("0-7", 0, 1, 2), PlacementWish::spare, 3);
-  ASSERT_EQ(placement.helpers.size(), 3U);
-  EXPECT_EQ(placement.helpers[0], cpus("3,7"));
-  EXPECT_EQ(placement.helpers[1], cpus("2,6"));
-  EXPECT_EQ(placement.helpers[2], cpus("3,7"));
-}
-
 TEST(Placement, TheListIsTakenInTurnByTheNodesRanks) {
-  EXPECT_EQ(place(node_ranks("0", 0, 2), PlacementWish::automatic, 1, "6-7").helpers[0], cpus("6"));
-  EXPECT_EQ(place(node_ranks("1", 1, 2), PlacementWish::automatic, 1, "6-7").helpers[0], cpus("7"));
-  EXPECT_TRUE(place(node_ranks("1", 1, 2), PlacementWish::automatic, 1, "6-7").spare);
-  EXPECT_FALSE(place(node_ranks("0-7"), PlacementWish::automatic, 1, "6").spare);
+  EXPECT_EQ(place(node_ranks("0", 0, 2), PlacementWish::automatic, "6-7").helper, cpus("6"));
+  EXPECT_EQ(place(node_ranks("1", 1, 2), PlacementWish::automatic, "6-7").helper, cpus("7"));
+  EXPECT_TRUE(place(node_ranks("1", 1, 2), PlacementWish::automatic, "6-7").spare);
+  EXPECT_FALSE(place(node_ranks("0-7"), PlacementWish::automatic, "6").spare);
 }
 
 TEST(Placement, AListWithACpuThatTheNodeLacksIsRefused) {
-  const Placement placement = place(node_ranks("0"), PlacementWish::automatic, 1, "7-8");
+  const Placement placement = place(node_ranks("0"), PlacementWish::automatic, "7-8");
   EXPECT_NE(placement.refusal.find("HELPER_CPUS=7-8 is not within the node's CPUs 0-7"), std::string::npos);
-  EXPECT_EQ(placement.helpers[0], cpus("0"));
+  EXPECT_EQ(placement.helper, cpus("0"));
 }
 
 }  // namespace

@@ -48,9 +48,8 @@ bool want_exchange_helper() {
   std::call_once(once, [] {
     const bool helpers = process().engine_choice().why_not(name(EngineKind::thread)).empty();
     if (!helpers || fallback != nullptr || process().wire() == nullptr) return;
-    const auto& cpus = process().placement().helpers;
     exchange_helper.store(new FallbackProgress("urakata/plans", "exchanges between nodes",
-                                               MoveExchanges{cpus.empty() ? CpuSet() : cpus.front()}, sleep_until_news),
+                                               MoveExchanges{process().placement().helper}, sleep_until_news),
                           std::memory_order_release);
   });
   return exchange_helper.load(std::memory_order_acquire) != nullptr;

@@ -96,9 +96,9 @@ tune::RunFacts run_facts() {
   const Options& wish = options();
   tune::RunFacts facts{.asked = wish.engine, .hook = host.progress_register != nullptr};
   facts.one_node = started.ranks >= 1 && started.local_ranks == started.ranks;
-  facts.within_node = !facts.one_node || tune::place_helpers(Topology::of_this_node(), ranks_of_this_node(),
-                                                             wish.placement, wish.helper_cpus, 1)
-                                             .within_node;
+  facts.within_node =
+      !facts.one_node ||
+      tune::place_helpers(Topology::of_this_node(), ranks_of_this_node(), wish.placement, wish.helper_cpus).within_node;
   const tune::TransportTerms terms = tune::transport_terms(wish.transport);
   // MPI_THREAD_MULTIPLE is to be had in MPI_Init only. So what may turn out to be better than the wire counts here, too.
   facts.by_wire =
@@ -147,7 +147,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   refuse_rank_left_alone(started, world_size_);
   log::set_rank(world_rank_);
   if (!wish.report.empty() && !was_spawned()) {
-    observer_ = std::make_unique<observe::Observer>(wish.timeline, wish.domains);
+    observer_ = std::make_unique<observe::Observer>(wish.timeline, 1);
   }
   measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
   host_only_ = !set_up();
@@ -177,8 +177,7 @@ bool Process::set_up() {
   const std::int32_t leader = make_communicators();
   HostBootstrap world(world_);
   if (!job_.meet(world, leader, node_ranks)) return false;
-  const std::size_t helpers = std::max<std::uint32_t>(wish.domains, 1);
-  placement_ = tune::place_helpers(Topology::of_this_node(), node_ranks, wish.placement, wish.helper_cpus, helpers);
+  placement_ = tune::place_helpers(Topology::of_this_node(), node_ranks, wish.placement, wish.helper_cpus);
   oversubscribed_ = placement_.oversubscribed;
   if (!job_.note_crowded(world, placement_.crowded)) return false;
   const auto own = static_cast<std::int32_t>(world.rank());
@@ -224,7 +223,7 @@ bool Process::set_up() {
   });
   enter_space(wish.space, engine_choice_.fallback);
   if (endpoint() != nullptr) {
-    start_link_helper(*endpoint(), {.cpus = placement_.helpers.empty() ? CpuSet() : placement_.helpers.front(),
+    start_link_helper(*endpoint(), {.cpus = placement_.helper,
                                     .spare = placement_.spare,
                                     .long_gap_ns = static_cast<std::uint64_t>(tune::costs().helper.gap)});
   }
@@ -281,21 +280,17 @@ void Process::make_engines() {
   HostBootstrap world(world_);
   refuse_together(world, job_.nodes(), engine_choice_.refusal);
   if (!engine_choice_.warning.empty()) log::warning_of_node("%s", engine_choice_.warning.c_str());
-  const std::size_t count = std::max<std::uint32_t>(wish.domains, 1);
-  const auto settings = [&](std::size_t i) {
-    engine::HelperSettings made;
-    made.name = "urakata/" + std::to_string(i);
-    made.spare = placement_.spare;
-    made.nap_ns = wish.nap_us * 1000;
-    made.long_gap_ns = static_cast<std::uint64_t>(tune::costs().helper.gap);
-    if (host.set_yield_when_idle != nullptr && count == 1 && multiple_) made.around_test = around_helper_test;
-    if (i < placement_.helpers.size()) made.cpus = placement_.helpers[i];
-    if (observer_ && wish.timeline) made.progressed = helper_progressed;
-    return made;
-  };
+  engine::HelperSettings settings;
+  settings.name = "urakata/0";
+  settings.spare = placement_.spare;
+  settings.nap_ns = wish.nap_us * 1000;
+  settings.long_gap_ns = static_cast<std::uint64_t>(tune::costs().helper.gap);
+  if (host.set_yield_when_idle != nullptr && multiple_) settings.around_test = around_helper_test;
+  settings.cpus = placement_.helper;
+  if (observer_ && wish.timeline) settings.progressed = helper_progressed;
   if (engine_choice_.why_not(name(EngineKind::thread)).empty()) one_at_a_time = false;
   engines_.make(
-      engine_choice_.usable(), engine_choice_.fallback, count, failures_,
+      engine_choice_.usable(), engine_choice_.fallback, failures_,
       [this](bool helper) { return make_domain(failures_, wiring_.wire(), lanes_, !helper || multiple_); }, settings);
   progress_.open(wiring_.wire() != nullptr, world_);
 }
