@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 
 #include "../include/urakata.h"
+#include "../src/shim/user/measuring.h"
 #include "arguments.h"
 #include "loaded.h"
 #include "timing.h"
@@ -118,7 +119,7 @@ static void measure(struct exchange* e, enum way way, int starts) {
   double* const calls = allocate((size_t)starts * sizeof(double));
   unsigned long long before = 0;
   for (int i = -WARM_UP; i < starts; ++i) {
-    if (i == 0 && ura_available()) before = ura_allocations();
+    if (i == 0 && ura_available()) before = urakata_internal_allocations();
     if (i < 0) memset(e->in, 0, e->bytes * (size_t)e->neighbours);
     const double begin = now_ns();
     start(e, way);
@@ -129,7 +130,7 @@ static void measure(struct exchange* e, enum way way, int starts) {
       if (e->in[k] != e->other + 1) end_job("neighbours: %s brings wrong bytes", names[way]);
     }
   }
-  const double made = ura_available() ? (double)(ura_allocations() - before) : -1;
+  const double made = ura_available() ? (double)(urakata_internal_allocations() - before) : -1;
   sort_samples(calls, starts);
   const double clock = clock_cost_ns(), copy = copy_ns(e);
   const double call = worst(quantile(calls, starts, 0.5) - clock - copy);

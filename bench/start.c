@@ -7,7 +7,7 @@
 // call_ns: median duration of the starting call, less clock_ns, the cost of reading the clock. own_ns: what Urakata
 // says of the same starts, the host's own calls left out; allocations: how many it made during them. Both are null
 // where the program runs without Urakata, and own_ns also where URAKATA_MEASURE_START is not set: measuring it makes
-// the call longer. They come from ura_start_cost and ura_allocations of urakata.h.
+// the call longer. They come from the functions of src/shim/user/measuring.h.
 #define _GNU_SOURCE
 
 #include "arguments.h"
@@ -28,8 +28,9 @@ struct urakata {
 // The two functions, each null where it cannot be asked. POSIX lets an object pointer from dlsym be a function's.
 static struct urakata find_urakata(void) {
   struct urakata found;
-  *(void**)&found.start_cost = getenv("URAKATA_MEASURE_START") ? dlsym(RTLD_DEFAULT, "ura_start_cost") : NULL;
-  *(void**)&found.allocations = dlsym(RTLD_DEFAULT, "ura_allocations");
+  *(void**)&found.start_cost =
+      getenv("URAKATA_MEASURE_START") ? dlsym(RTLD_DEFAULT, "urakata_internal_start_cost") : NULL;
+  *(void**)&found.allocations = dlsym(RTLD_DEFAULT, "urakata_internal_allocations");
   return found;
 }
 

@@ -28,14 +28,6 @@ extern "C" {
  * not exist or is not to be had in this run, or where another rank cannot change; then no rank's engine changes. */
 URAKATA_API int ura_engine(MPI_Comm comm, const char* engine);
 
-/* Allocations that Urakata has made for starting operations since MPI_Init. */
-URAKATA_API unsigned long long ura_allocations(void);
-
-/* Median time in ns that a starting call spends outside the host MPI's own calls, and how many starts were measured,
- * since it was asked last; needs the environment variable URAKATA_MEASURE_START when MPI_Init is called. Either pointer
- * may be null. */
-URAKATA_API int ura_start_cost(double* own_ns, unsigned long long* starts);
-
 /* Says that `op`, which MPI_Op_create made, computes what the eBPF code does that an administrator has attached under this
  * name (`urakata kernel attach INTERFACE --op NAME=FILE`, urakata_op.bpf.h). With engine kernel, small MPI_Iallreduce and
  * MPI_Ireduce by it are then computed by the kernel at the nodes' network interfaces, in the order of ranks, where that
@@ -177,7 +169,7 @@ URAKATA_API int ura_halo_free(ura_halo** halo);
 
 /* Is Urakata loaded? Without it the functions above must not be called. */
 static inline int ura_available(void) {
-  unsigned long long (*volatile function)(void) = ura_allocations;
+  int (*volatile function)(MPI_Comm, int, ura_schedule**) = ura_begin;
   return function != 0; /* NOLINT(modernize-use-nullptr): this is C, too */
 }
 

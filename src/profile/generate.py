@@ -32,7 +32,7 @@ LOCAL = re.compile(
     re.VERBOSE,
 )
 # Of urakata.h likewise.
-OWN_LOCAL = re.compile(r"ura_(begin|temp|send|recv|copy|reduce|name|after|allocations|start_cost|halo_name)")
+OWN_LOCAL = re.compile(r"ura_(begin|temp|send|recv|copy|reduce|name|after|halo_name)")
 # Written by hand, in profile.cpp.
 BY_HAND = {"Init", "Init_thread", "Finalize", "Abort"}
 

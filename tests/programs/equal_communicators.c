@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <urakata.h>
 
+#include "../../src/shim/user/measuring.h"
+
 enum { COMMUNICATORS = 40, ALIVE = 3, KINDS = 3, MOST = 16 };
 
 static int wrong;
@@ -14,11 +16,11 @@ static unsigned long long start_all(MPI_Comm comm, int ranks) {
   int rank, sum = 0, from[MOST];
   MPI_Request requests[KINDS];
   MPI_Comm_rank(comm, &rank);
-  const unsigned long long before = ura_allocations();
+  const unsigned long long before = urakata_internal_allocations();
   MPI_Ibarrier(comm, &requests[0]);
   MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm, &requests[1]);
   MPI_Iallgather(&rank, 1, MPI_INT, from, 1, MPI_INT, comm, &requests[2]);
-  const unsigned long long made = ura_allocations() - before;
+  const unsigned long long made = urakata_internal_allocations() - before;
   MPI_Waitall(KINDS, requests, MPI_STATUSES_IGNORE);
   wrong += sum != ranks * (ranks - 1) / 2;
   for (int i = 0; i < ranks; ++i) wrong += from[i] != i;

@@ -66,7 +66,7 @@ struct Prepared {
   std::vector<Run*> idle_;
 };
 
-// Counts what the shim allocates for starting operations: see ura_allocations().
+// Counts what the shim allocates for starting operations: see shim/user/measuring.h.
 std::uint64_t allocations();
 void count_allocation();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of urakata.h.
+// The functions of urakata.h and measuring.h.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -16,6 +16,7 @@
 #include "shim/native/without_memory.hpp"
 #include "shim/process/process.hpp"
 #include "shim/types/operation.hpp"
+#include "shim/user/measuring.h"
 #include "shim/user/user_error.hpp"
 #include "urakata.h"
 #include "xdp/frame.h"
@@ -84,11 +85,11 @@ int ura_engine(MPI_Comm comm, const char* engine) {
   return urakata::shim::user_error("ura_engine", pending ? MPI_ERR_PENDING : MPI_ERR_ARG, chosen.error().message);
 }
 
-unsigned long long ura_allocations() { return urakata::shim::allocations(); }
+unsigned long long urakata_internal_allocations() { return urakata::shim::allocations(); }
 
-int ura_start_cost(double* own_ns, unsigned long long* starts) {
+int urakata_internal_start_cost(double* own_ns, unsigned long long* starts) {
   if (!urakata::shim::process().measuring()) {
-    return urakata::shim::user_error("ura_start_cost", MPI_ERR_OTHER,
+    return urakata::shim::user_error("urakata_internal_start_cost", MPI_ERR_OTHER,
                                      "nothing was measured; set URAKATA_MEASURE_START=1 before the program starts");
   }
   const auto cost = urakata::shim::start_cost();
