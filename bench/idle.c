@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What helpers cost when nothing is pending: context switches of the threads named urakata*, after a non-blocking
+// What progress threads cost when nothing is pending: context switches of the threads named urakata*, after a non-blocking
 // collective has been used and has finished.
 //
 // For each window rank 0 prints the worst rank:
 //   {"window": "sleep", "seconds": 1.0, "helpers": 1, "switches": 0, "per_second": 0.0}
-// `helpers` is the least over ranks. In a window of kind sleep the program sleeps, in one of kind compute it computes.
+// `progress_threads` is the least over ranks. In a window of kind sleep the program sleeps, in one of kind compute it computes.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ static const char usage[] =
     "  --window-ms  length of a window (1000)\n"
     "  --windows    windows of each kind (2)";
 
-struct helpers {
+struct progress_threads {
   int count;
   double switches;
 };
@@ -38,7 +38,7 @@ static double switches_of(const char* thread) {
   return sum;
 }
 
-static int is_helper(const char* thread) {
+static int is_progress_thread(const char* thread) {
   char path[300], name[64] = "";
   snprintf(path, sizeof path, "/proc/self/task/%s/comm", thread);
   FILE* const comm = fopen(path, "r");
@@ -48,12 +48,12 @@ static int is_helper(const char* thread) {
   return read && strncmp(name, "urakata", 7) == 0;
 }
 
-static struct helpers count_switches(void) {
-  struct helpers found = {0, 0};
+static struct progress_threads count_switches(void) {
+  struct progress_threads found = {0, 0};
   DIR* const threads = opendir("/proc/self/task");
   if (!threads) fail("/proc/self/task cannot be read");
   for (struct dirent* entry = readdir(threads); entry; entry = readdir(threads)) {
-    if (entry->d_name[0] == '.' || !is_helper(entry->d_name)) continue;
+    if (entry->d_name[0] == '.' || !is_progress_thread(entry->d_name)) continue;
     ++found.count;
     found.switches += switches_of(entry->d_name);
   }
@@ -83,25 +83,25 @@ int main(int argc, char** argv) {
     const int sleeping = i % 2 == 0;
     use_collectives();
     MPI_Barrier(MPI_COMM_WORLD);
-    usleep(100 * 1000);  // a helper may look about for a moment before it lies down
-    const struct helpers before = count_switches();
+    usleep(100 * 1000);  // a progress thread may look about for a moment before it lies down
+    const struct progress_threads before = count_switches();
     const double begin = now_ns();
     if (sleeping)
       usleep((useconds_t)window_ms * 1000);
     else
       spin_ns((double)window_ms * 1e6);
     const double seconds = (now_ns() - begin) / 1e9;
-    const struct helpers after = count_switches();
+    const struct progress_threads after = count_switches();
     double switches = after.switches - before.switches, rate = switches / seconds;
-    int helpers = after.count;
+    int progress_threads = after.count;
     double most_switches = 0, most_rate = 0;
-    int least_helpers = 0;
+    int least_progress_threads = 0;
     MPI_Reduce(&switches, &most_switches, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(&rate, &most_rate, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&helpers, &least_helpers, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&progress_threads, &least_progress_threads, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
     if (rank == 0) {
       printf("{\"window\": \"%s\", \"seconds\": %.3f, \"helpers\": %d, \"switches\": %.0f, \"per_second\": %.2f}\n",
-             sleeping ? "sleep" : "compute", seconds, least_helpers, most_switches, most_rate);
+             sleeping ? "sleep" : "compute", seconds, least_progress_threads, most_switches, most_rate);
       fflush(stdout);
     }
   }

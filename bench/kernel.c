@@ -9,7 +9,7 @@
 //                 in how many interruptions; what its starting call takes.
 //   --part lost   three ranks or more, the same along the chain to the last rank, while all between its ends repeat a
 //                 product of small matrices with a test after each; what they lose is the time that is not products, so that
-//                 what a helper takes on their cores counts. Beside it the same by the CPU clocks of thread and process.
+//                 what a progress thread takes on their cores counts. Beside it the same by the CPU clocks of thread and process.
 //   --part group  any number of ranks: MPI_Ibcast, MPI_Iallgather, MPI_Ialltoall, each rank computing without a call from
 //                 its start until all has come, or for so long and then waiting; then all the CPU time that it took from their computations, starting and
 //                 waiting calls included, and io_uring's kernel threads.

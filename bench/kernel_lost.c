@@ -65,7 +65,7 @@ static void* relay_thread(void* argument) {
   }
 }
 
-// What a relay loses, by three clocks. Only the first has all that its computation lost: what a helper takes on its core is
+// What a relay loses, by three clocks. Only the first has all that its computation lost: what a progress thread takes on its core is
 // not in the clock of its own thread, what other processes and a virtual machine's host take in none of the CPU clocks.
 struct loss_by_clock {
   double elapsed_ns;  // time from its start to its end, without the products

@@ -30,9 +30,9 @@ enum join { LONGEST, SPAN };
 struct samples {
   int turns, taken, width; /* to take, taken so far */
   enum join join[WIDTH];
-  double *begin, *end;           /* [width][turns], on the job's clock; until samples_join */
-  double* time;                  /* [width][turns], of rank 0 after samples_join */
-  double caller_cpu, helper_cpu; /* CPU time a turn: of the longest rank, of the mean over the ranks */
+  double *begin, *end;             /* [width][turns], on the job's clock; until samples_join */
+  double* time;                    /* [width][turns], of rank 0 after samples_join */
+  double caller_cpu, progress_cpu; /* CPU time a turn: of the longest rank, of the mean over the ranks */
 };
 
 static int rank, ranks;
@@ -84,12 +84,12 @@ static void samples_join(struct samples* s) {
   }
   free(s->begin);
   s->begin = s->end = NULL;
-  const double mine[2] = {s->caller_cpu / s->turns, s->helper_cpu / s->turns};
+  const double mine[2] = {s->caller_cpu / s->turns, s->progress_cpu / s->turns};
   double sum = 0.0, most = 0.0;
   MPI_Reduce(&mine[0], &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   MPI_Reduce(&mine[1], &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   s->caller_cpu = most;
-  s->helper_cpu = sum / ranks;
+  s->progress_cpu = sum / ranks;
 }
 
 static struct samples pure_open(int turns) {
@@ -99,7 +99,7 @@ static struct samples pure_open(int turns) {
 
 /* Each of these takes so many turns more. */
 static void pure_loop(struct samples* s, const struct operation* op, const struct call* c, int turns) {
-  const double helper = helper_cpu_us(&team);
+  const double progress_thread = progress_cpu_us(&team);
   for (const int end = s->taken + turns; s->taken < end; ++s->taken) {
     MPI_Request request;
     const double start = now_us();
@@ -110,7 +110,7 @@ static void pure_loop(struct samples* s, const struct operation* op, const struc
     keep(s, 1, start, started);
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  s->helper_cpu += helper_cpu_us(&team) - helper;
+  s->progress_cpu += progress_cpu_us(&team) - progress_thread;
 }
 
 static struct samples compute_open(int turns) {
@@ -119,14 +119,14 @@ static struct samples compute_open(int turns) {
 }
 
 static void compute_loop(struct samples* s, struct work* work, uint64_t amount, int turns) {
-  const double helper = helper_cpu_us(&team);
+  const double progress_thread = progress_cpu_us(&team);
   for (const int end = s->taken + turns; s->taken < end; ++s->taken) {
     const double start = now_us();
     work_do(work, amount);
     keep(s, 0, start, now_us());
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  s->helper_cpu += helper_cpu_us(&team) - helper;
+  s->progress_cpu += progress_cpu_us(&team) - progress_thread;
 }
 
 static struct samples both_open(int turns) {
@@ -136,7 +136,7 @@ static struct samples both_open(int turns) {
 
 static void both_loop(struct samples* s, const struct operation* op, const struct call* c, struct work* work,
                       uint64_t amount, int turns) {
-  const double helper = helper_cpu_us(&team);
+  const double progress_thread = progress_cpu_us(&team);
   for (const int end = s->taken + turns; s->taken < end; ++s->taken) {
     MPI_Request request;
     const double start = now_us();
@@ -152,7 +152,7 @@ static void both_loop(struct samples* s, const struct operation* op, const struc
     keep(s, 3, start, done);
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  s->helper_cpu += helper_cpu_us(&team) - helper;
+  s->progress_cpu += progress_cpu_us(&team) - progress_thread;
 }
 
 /* CPU time of one test that finds nothing, and the nap after it. */
@@ -180,7 +180,7 @@ static struct samples tested_loop(const struct operation* op, const struct call*
   const double nap = pure_us / 16 < 50.0 ? 50.0 : pure_us / 16 > 2000.0 ? 2000.0 : pure_us / 16;
   const double empty = empty_test_cpu_us(nap);
   MPI_Barrier(MPI_COMM_WORLD);
-  const double helper = helper_cpu_us(&team);
+  const double progress_thread = progress_cpu_us(&team);
   for (; s.taken < turns; ++s.taken) {
     MPI_Request request;
     int done = 0, naps = 0;
@@ -198,7 +198,7 @@ static struct samples tested_loop(const struct operation* op, const struct call*
     keep(&s, 0, start, now_us());
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  s.helper_cpu = helper_cpu_us(&team) - helper;
+  s.progress_cpu = progress_cpu_us(&team) - progress_thread;
   return s;
 }
 

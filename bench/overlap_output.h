@@ -147,7 +147,7 @@ static void print_result(const struct settings* s, const struct operation* op, c
   printf(
       "},\"caller_cpu\":%.3f,\"helper_cpu\":{\"pure\":%.3f,\"compute_alone\":%.3f,\"both\":%.3f,\"tested\":%.3f},"
       "\"samples\":{",
-      loops[3].caller_cpu, loops[0].helper_cpu, loops[1].helper_cpu, loops[2].helper_cpu, loops[3].helper_cpu);
+      loops[3].caller_cpu, loops[0].progress_cpu, loops[1].progress_cpu, loops[2].progress_cpu, loops[3].progress_cpu);
   for (int loop = 0, first = 1; loop < loops_of(s); ++loop) {
     for (int i = 0; i < loops[loop].width; ++i, first = 0) {
       if (!first) printf(",");

@@ -64,7 +64,7 @@ Open real_dlopen() {
 
 // Written once, by the thread that finds the MPI library; each handle is stored when its library is loaded.
 std::atomic<bool> settled{false};  // whether an MPI library has been found, so that the search is over
-std::atomic<void*> host{nullptr};
+std::atomic<void*> native{nullptr};
 std::atomic<void*> profile{nullptr};  // profile library, in front of `ours` if a report is asked for
 std::atomic<void*> ours{nullptr};
 
@@ -112,12 +112,12 @@ void load_before(const MpiNeed& need) {
   const std::string folder = self.substr(0, self.rfind('/'));
   const std::string library = folder + "/" + std::string(kLibraryPrefix) + stem + ".so";
   const std::string& file = need.path.empty() ? need.library : need.path;
-  void* const host_handle = real_dlopen()(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (host_handle == nullptr) {
+  void* const handle = real_dlopen()(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
     log::warning_of_all("cannot load %s: %s; the program runs untouched", file.c_str(), dlerror());
     return;
   }
-  host.store(host_handle, std::memory_order_release);
+  native.store(handle, std::memory_order_release);
   if (const std::string front = profile_library(need.abi, folder); !front.empty()) {
     void* const opened = real_dlopen()(front.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (opened == nullptr)
@@ -149,7 +149,7 @@ void load_before(const MpiNeed& need) {
 void* look_up_mpi(void* handle, const char* symbol) {
   void* const found = real_dlsym()(handle, symbol);
   if (found == nullptr) return nullptr;
-  void* const hosts = real_dlsym()(host.load(std::memory_order_relaxed), symbol);
+  void* const hosts = real_dlsym()(native.load(std::memory_order_relaxed), symbol);
   void* own = nullptr;
   if (found == hosts) {
     void* const front = profile.load(std::memory_order_relaxed);

@@ -55,7 +55,7 @@ std::string launcher_in_the_wrong_place(const std::string& launcher) {
 
 // Passes the node's cores to the program: the placement of its progress threads needs them.
 void hand_over_cores() {
-  if (options().engine == EngineKind::host) return;
+  if (options().engine == EngineKind::native) return;
   const Result<Topology> topology = find_cores();
   if (topology && !topology->cores.empty()) {
     setenv(kCoresVariable, topology->text().c_str(), 1);

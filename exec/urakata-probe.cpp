@@ -70,7 +70,7 @@ std::string_view level_name(const ThreadLevels& levels, int level) {
 
 // Starts and ends MPI. Writes the fields about the MPI library, or "error". Returns whether it allows calls by several
 // threads at once.
-bool ask_host(std::span<char*> libraries, JsonWriter& json) {
+bool ask_library(std::span<char*> libraries, JsonWriter& json) {
   void* library = nullptr;
   std::string name;
   std::string why = "no MPI library was named";
@@ -111,7 +111,7 @@ bool ask_host(std::span<char*> libraries, JsonWriter& json) {
 }
 
 void put(JsonWriter& json, const Topology& topology, const NodeRanks& node_ranks, PlacementWish wish) {
-  const tune::Placement found = tune::place_helpers(topology, node_ranks, wish, options().helper_cpus);
+  const tune::Placement found = tune::place_progress_threads(topology, node_ranks, wish, options().progress_cpus);
   json.key(name(wish))
       .object()
       .key("spare")
@@ -119,7 +119,7 @@ void put(JsonWriter& json, const Topology& topology, const NodeRanks& node_ranks
       .key("within_node")
       .boolean(found.within_node)
       .key("cpus")
-      .string(found.helper.text());
+      .string(found.progress_thread.text());
   json.key("reason").string(found.reason).key("refusal").string(found.refusal).end();
 }
 
@@ -154,7 +154,7 @@ void put_engines(JsonWriter& json, bool threads, const tune::Placement& placemen
 int probe(std::span<char*> libraries) {
   JsonWriter json;
   json.object().key("host").object();
-  const bool threads = ask_host(libraries, json);
+  const bool threads = ask_library(libraries, json);
   json.end();
   // Read after MPI_Init, since some MPI libraries bind only then.
   const NodeRanks node_ranks = ranks_of_this_node();
@@ -177,10 +177,11 @@ int probe(std::span<char*> libraries) {
   const std::vector<std::string> interfaces = interface_names(wish.wire_interface);
   put_interfaces(json, interfaces);
   json.key("no_interface").string(why_no_interface(wish.wire_interface));
-  put_engines(json, threads, tune::place_helpers(topology, node_ranks, PlacementWish::automatic, wish.helper_cpus),
+  put_engines(json, threads,
+              tune::place_progress_threads(topology, node_ranks, PlacementWish::automatic, wish.progress_cpus),
               interfaces);
   json.key("messages").string(tune::messages_rule(wish.wire_messages));
-  const bool crowded = tune::place_helpers(topology, node_ranks, PlacementWish::shared, "").oversubscribed;
+  const bool crowded = tune::place_progress_threads(topology, node_ranks, PlacementWish::shared, "").oversubscribed;
   json.key("oversubscribed").boolean(crowded).end();
   return std::puts(json.text().c_str()) < 0 ? 1 : 0;
 }
@@ -189,7 +190,7 @@ int probe(std::span<char*> libraries) {
 int begin_and_end(std::span<char*> libraries) {
   JsonWriter json;
   json.object();
-  ask_host(libraries, json);
+  ask_library(libraries, json);
   json.end();
   if (json.text().find("\"error\"") == std::string::npos) return 0;
   std::fprintf(stderr, "%s\n", json.text().c_str());

@@ -98,9 +98,9 @@ URAKATA_API int ura_free(ura_schedule** schedule);
  * A halo sends the same elements of a vector to the same neighbours again and again, and receives others: what a solver
  * does before each product of its matrix with a vector. Where each rank shares a space with its neighbours, or
  * transport wire joins their nodes, an exchange is a put into each neighbour's memory or a copy out of it, or a frame on
- * its connection, without handshakes; where that is not so for all ranks of the communicator, it is the host's persistent messages.
+ * its connection, without handshakes; where that is not so for all ranks of the communicator, it is the MPI library's persistent messages.
  * Between nodes payloads of more than 128 KiB to or from a neighbour move on while the program computes where the run
- * has helpers (--engine thread), otherwise in calls of MPI and of these functions.
+ * has progress threads (--engine thread), otherwise in calls of MPI and of these functions.
  *
  *     ura_halo* halo;
  *     ura_halo_side send = {n, ranks, counts, owned_indices, length};

@@ -15,7 +15,7 @@ FallbackProgress::FallbackProgress(const std::string& name, const char* what, Po
     : poll_(std::move(poll)), sleep_(std::move(sleep)), thread_(name, what, [this] { run(); }) {}
 
 void FallbackProgress::expect() {
-  // What is left behind is counted before the state is read, and the helper does it the other way round.
+  // What is left behind is counted before the state is read, and the progress thread does it the other way round.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint32_t idle = kIdle;
   if (state_.load(std::memory_order_relaxed) == kIdle && state_.compare_exchange_strong(idle, kPolling)) {

@@ -11,7 +11,7 @@
 #include <functional>
 #include <string>
 
-#include "base/helper_thread.hpp"
+#include "base/progress_thread.hpp"
 
 namespace urakata {
 
@@ -23,7 +23,7 @@ class FallbackProgress {
   // Sleeps until a poll pays, for at most so many nanoseconds; false at once where nobody could tell.
   using Sleep = std::function<bool(std::uint64_t ns)>;
 
-  // `what` and `name`: as HelperThread's.
+  // `what` and `name`: as ProgressThread's.
   FallbackProgress(const std::string& name, const char* what, Poll poll, Sleep sleep = {});
   ~FallbackProgress() { stop(); }
   FallbackProgress(const FallbackProgress&) = delete;
@@ -41,7 +41,7 @@ class FallbackProgress {
   const Poll poll_;
   const Sleep sleep_;
   std::atomic<std::uint32_t> state_{kIdle};
-  HelperThread thread_;  // the last: it uses the others
+  ProgressThread thread_;  // the last: it uses the others
 };
 
 }  // namespace urakata

@@ -20,15 +20,18 @@ constexpr std::uint64_t kSizes = std::uint64_t{1} << 62U;
 // Rows in the order of Row.
 constexpr std::array<Option, kRows> kTable = {{
     Option{"ENGINE", OptionKind::choice, OptionLevel::basic, Agreement::combined, "thread", "",
-           "Who advances operations: the host MPI (nothing is taken over), the program's own MPI calls, a helper "
+           "Who advances operations: the MPI library (nothing is taken over), the program's own MPI calls, a progress "
+           "thread "
            "thread, or, between nodes, the Linux kernel",
            kEngines},
     Option{"PLACEMENT", OptionKind::choice, OptionLevel::basic, Agreement::none, "auto", "",
-           "Where helpers run: on a spare core, on the rank's own (shared), or (auto) spare where there is one, else "
+           "Where progress threads run: on a spare core, on the rank's own (shared), or (auto) spare where there is "
+           "one, else "
            "shared and for messages to other nodes only",
            kPlacements},
-    Option{"HELPER_CPUS", OptionKind::cpu_list, OptionLevel::basic, Agreement::none, "", "",
-           "CPUs for the helpers of this node's ranks, taken in turn (such as 12-15,20), instead of PLACEMENT"},
+    Option{
+        "HELPER_CPUS", OptionKind::cpu_list, OptionLevel::basic, Agreement::none, "", "",
+        "CPUs for the progress threads of this node's ranks, taken in turn (such as 12-15,20), instead of PLACEMENT"},
     Option{
         "ALGORITHM", OptionKind::algorithms, OptionLevel::basic, Agreement::equal, "", "",
         "Algorithm for all sizes: operation:name,... or a name for every operation that has it; empty: chosen by size"},
@@ -49,7 +52,7 @@ constexpr std::array<Option, kRows> kTable = {{
     Option{"REPORT", OptionKind::text, OptionLevel::basic, Agreement::none, "", "",
            "Directory for the report of each rank; empty: no report"},
     Option{"TIMELINE", OptionKind::choice, OptionLevel::basic, Agreement::none, "0", "",
-           "1: the report has every call and every helper's work as events (for Perfetto)", kSwitch},
+           "1: the report has every call and every progress thread's work as events (for Perfetto)", kSwitch},
     Option{"CONFIG", OptionKind::text, OptionLevel::basic, Agreement::none, "", "",
            "TOML file with options; empty: urakata.toml in the working directory, if there is one"},
     Option{"VERBOSE",
@@ -68,7 +71,7 @@ constexpr std::array<Option, kRows> kTable = {{
            Agreement::none,
            "200",
            "us",
-           "A helper's longest nap while an operation is pending and the host can only be polled",
+           "A progress thread's longest nap while an operation is pending and the MPI library can only be polled",
            {},
            1,
            1'000'000},
@@ -83,27 +86,31 @@ constexpr std::array<Option, kRows> kTable = {{
         "SPACE_DEVICES", OptionKind::choice, OptionLevel::expert, Agreement::none, "0", "",
         "1: programs linked to the driver of a GPU are tried in a space, where drivers do not expect several processes",
         kSwitch},
-    Option{
-        "EXCHANGE_PLANS", OptionKind::choice, OptionLevel::advanced, Agreement::none, "1", "",
-        "0: persistent neighbourhood collectives go by schedules, and halos of urakata.h by the host's messages, and "
-        "not by puts to the neighbours",
-        kSwitch},
+    Option{"EXCHANGE_PLANS", OptionKind::choice, OptionLevel::advanced, Agreement::none, "1", "",
+           "0: persistent neighbourhood collectives go by schedules, and halos of urakata.h by the MPI library's "
+           "messages, and "
+           "not by puts to the neighbours",
+           kSwitch},
     Option{"EXCHANGE_MESSAGES", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "1", "",
-           "0: other neighbourhood collectives inside a space are schedules, and the blocking ones the host's, and not "
+           "0: other neighbourhood collectives inside a space are schedules, and the blocking ones the MPI library's, "
+           "and not "
            "messages of the space",
            kSwitch},
     Option{
         "BLOCKING", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
-        "When Urakata intercepts blocking collectives, which else are the host's: always, never, or (auto) where that "
+        "When Urakata handles blocking collectives, which else are the MPI library's: always, never, or (auto) where "
+        "that "
         "is faster: those of neighbourhoods in a space or between nodes that talk by wire, and those of communicators "
         "that span sites",
         kBlockingWishes},
     Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
-           "How collectives' messages travel between nodes: through the host, over TCP connections of Urakata's own "
+           "How collectives' messages travel between nodes: through the MPI library, over TCP connections of Urakata's "
+           "own "
            "(wire), or by wire where TCP is the only network (auto)",
            kTransports},
     Option{"WIRE_MESSAGES", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
-           "1: the program's own messages to ranks that transport wire reaches go by wire, too; 0: through the host; "
+           "1: the program's own messages to ranks that transport wire reaches go by wire, too; 0: through the MPI "
+           "library; "
            "auto: by wire where each rank has a node and cores of its own and no better network, and without a space",
            kSwitchOrAuto},
     Option{"WIRE_INTERFACE", OptionKind::text, OptionLevel::advanced, Agreement::none, "", "",
@@ -144,7 +151,7 @@ constexpr std::array<Option, kRows> kTable = {{
            Agreement::combined,
            "0",
            "",
-           "The largest tag that Urakata's own messages may have; 0: the host's",
+           "The largest tag that Urakata's own messages may have; 0: the MPI library's",
            {},
            0,
            2'147'483'647},
@@ -155,7 +162,7 @@ constexpr std::array<Option, kRows> kTable = {{
            "30",
            "s",
            "How long a node may leave transport wire without an answer until it counts as gone, and how long a failed "
-           "operation waits for messages that the host cannot take back",
+           "operation waits for messages that the MPI library cannot take back",
            {},
            2,
            86'400},

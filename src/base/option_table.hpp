@@ -24,7 +24,7 @@ inline constexpr auto kBlockingWishes =
 enum Row : std::size_t {
   kEngine,
   kPlacement,
-  kHelperCpus,
+  kProgressCpus,
   kAlgorithm,
   kSegment,
   kCosts,

@@ -79,7 +79,7 @@ class Settings {
   void apply() {
     options_.engine = static_cast<EngineKind>(choice(table::kEngines, values_[table::kEngine]).value_or(0));
     options_.placement = static_cast<PlacementWish>(choice(table::kPlacements, values_[table::kPlacement]).value_or(0));
-    options_.helper_cpus = values_[table::kHelperCpus];
+    options_.progress_cpus = values_[table::kProgressCpus];
     options_.algorithms = values_[table::kAlgorithm];
     options_.segment = written::size(values_[table::kSegment]).value_or(0);
     options_.costs = values_[table::kCosts];

@@ -16,14 +16,14 @@
 
 namespace urakata {
 
-enum class EngineKind : std::uint8_t { host, poll, thread, kernel };
+enum class EngineKind : std::uint8_t { native, poll, thread, kernel };
 enum class PlacementWish : std::uint8_t { automatic, spare, shared };
 // auto: by wire where TCP is the only network between the nodes.
-enum class TransportWish : std::uint8_t { automatic, host, wire };
+enum class TransportWish : std::uint8_t { automatic, native, wire };
 enum class CopyingWish : std::uint8_t { automatic, receiver, sender, both };
 enum class BlockingWish : std::uint8_t { automatic, always, never };
 // auto: by wire where tune/messages_choice.hpp says so.
-enum class MessagesWish : std::uint8_t { host, wire, automatic };
+enum class MessagesWish : std::uint8_t { native, wire, automatic };
 
 enum class OptionKind : std::uint8_t { choice, integer, size, text, cpu_list, algorithms };
 // expert: shown with --expert only. test: for tests of Urakata only.
@@ -81,11 +81,11 @@ Status check_old_variables();
 struct Options {
   EngineKind engine = EngineKind::thread;
   PlacementWish placement = PlacementWish::automatic;
-  std::string_view helper_cpus;  // checked list such as "12-15,20"; empty: placed by topology
-  std::string_view algorithms;   // see algorithm_for()
-  std::uint64_t segment = 0;     // bytes; 0: the algorithm's own
-  std::string_view costs;        // tune/costs.hpp reads them
-  std::string_view report;       // directory; empty: no report
+  std::string_view progress_cpus;  // checked list such as "12-15,20"; empty: placed by topology
+  std::string_view algorithms;     // see algorithm_for()
+  std::uint64_t segment = 0;       // bytes; 0: the algorithm's own
+  std::string_view costs;          // tune/costs.hpp reads them
+  std::string_view report;         // directory; empty: no report
   bool timeline = false;
   std::string_view config;
   unsigned verbose = 1;
@@ -98,7 +98,7 @@ struct Options {
   BlockingWish blocking = BlockingWish::automatic;
   TransportWish transport = TransportWish::automatic;
   MessagesWish wire_messages = MessagesWish::automatic;
-  std::uint64_t tag_ub = 0;         // 0: what the host says
+  std::uint64_t tag_ub = 0;         // 0: what the MPI library says
   std::string_view wire_interface;  // empty: the fastest that leads to the other nodes
   std::string_view sites;           // "auto", "one", or which nodes are at which site (job/sites.hpp)
   std::string_view link_rates;      // "auto", "measure", or what is known (base/known_links.hpp)

@@ -73,7 +73,7 @@ bool is_left_out(int socket) {
   return left_out().sockets.contains(socket);
 }
 
-// Sleeps until the set has news. Has `descriptor` some?
+// Sleeps until the set is ready. Is `descriptor` ready?
 bool sleep_on(int epoll, std::uint64_t timeout_ns, int descriptor) {
   std::array<epoll_event, 16> events;
   timespec timeout{};
@@ -95,10 +95,10 @@ bool sleep_on(int epoll, std::uint64_t timeout_ns, int descriptor) {
 
 }  // namespace
 
-SocketWatch::SocketWatch(std::vector<int> news) : news_(std::move(news)) {
-  if (news_.empty()) return;
+SocketWatch::SocketWatch(std::vector<int> readiness) : readiness_(std::move(readiness)) {
+  if (readiness_.empty()) return;
   bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (bell_ >= 0) news_.push_back(bell_);
+  if (bell_ >= 0) readiness_.push_back(bell_);
 }
 
 SocketWatch::~SocketWatch() {
@@ -123,12 +123,12 @@ void SocketWatch::closed(int socket) {
 bool SocketWatch::make_sets() {
   if (epoll_ >= 0) return true;
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  if (epoll_ < 0 || news_.empty()) return epoll_ >= 0;
+  if (epoll_ < 0 || readiness_.empty()) return epoll_ >= 0;
   told_ = epoll_create1(EPOLL_CLOEXEC);
   if (told_ < 0) return true;
   epoll_event event{};
   event.events = EPOLLIN;
-  for (const int descriptor : news_) {
+  for (const int descriptor : readiness_) {
     event.data.fd = descriptor;
     epoll_ctl(told_, EPOLL_CTL_ADD, descriptor, &event);
   }
@@ -175,7 +175,7 @@ bool SocketWatch::wait(std::uint64_t timeout_ns) {
   return true;
 }
 
-bool SocketWatch::wait_for_news(std::uint64_t timeout_ns) {
+bool SocketWatch::wait_for_readiness(std::uint64_t timeout_ns) {
   if (!make_sets() || told_ < 0) return false;
   if (sleep_on(told_, timeout_ns, bell_)) quiet();
   return true;

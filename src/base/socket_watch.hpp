@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sleeping until something arrives from the network.
 //
-// The host MPI can only be polled; but where it talks over TCP, its sockets are in this process, and the kernel tells
-// when one of them has news. A SocketWatch looks at all TCP sockets of the process, edge-triggered and without reading
-// from them, so that a thread with nothing to do sleeps until polling the host is worth it. News that came since the
+// The MPI library can only be polled; but where it talks over TCP, its sockets are in this process, and the kernel tells
+// when one of them is ready. A SocketWatch looks at all TCP sockets of the process, edge-triggered and without reading
+// from them, so that a thread with nothing to do sleeps until polling the MPI library is worth it. What has come since the
 // last wait count: none is missed between a poll and the sleep. Sockets that appear later are found when the number of
 // open descriptors has changed, and by looking again from time to time.
 //
@@ -16,34 +16,34 @@
 namespace urakata {
 
 // The contract of sleeping. A transport says of what is in flight what would tell that it can go on (Transport::wakeup),
-// and names the descriptors for it (Transport::news). A domain adds what it has to do itself, and what its groups may
+// and names the descriptors for it (Transport::readiness). A domain adds what it has to do itself, and what its groups may
 // get through memory (Domain::wakeup). Whoever has nothing else to do asks that, and sleeps in SocketWatch::wait.
 // From the weakest to the strongest: of several the least holds.
 enum class Wakeup : std::uint8_t {
-  none,     // nobody tells: there is work, or something is to be polled for
-  sockets,  // all comes over the process's TCP sockets, the host's among them
-  news,     // all is told by descriptors of ours
+  none,       // nobody tells: there is work, or something is to be polled for
+  sockets,    // all comes over the process's TCP sockets, the MPI library's among them
+  readiness,  // all is told by descriptors of ours
 };
 
 class SocketWatch {
  public:
-  // `news`: descriptors of ours that are readable while there is something to do.
-  explicit SocketWatch(std::vector<int> news = {});
+  // `readiness`: descriptors of ours that are readable while there is something to do.
+  explicit SocketWatch(std::vector<int> readiness = {});
   ~SocketWatch();
   SocketWatch(const SocketWatch&) = delete;
   SocketWatch& operator=(const SocketWatch&) = delete;
 
-  // Sleeps until a socket, or one of the descriptors `news`, has news, for at most `timeout_ns`. False at once where
+  // Sleeps until a socket, or one of the descriptors `readiness`, is ready, for at most `timeout_ns`. False at once where
   // there is nothing to watch: no TCP socket.
   bool wait(std::uint64_t timeout_ns);
-  // The same by the descriptors `news` alone: what else happens on the process's sockets wakes nobody.
-  bool wait_for_news(std::uint64_t timeout_ns);
+  // The same by the descriptors `readiness` alone: what else happens on the process's sockets wakes nobody.
+  bool wait_for_readiness(std::uint64_t timeout_ns);
   // By what `wakeup` says; false at once where that is none.
   bool wait(Wakeup wakeup, std::uint64_t timeout_ns) {
-    if (wakeup == Wakeup::news) return wait_for_news(timeout_ns);
+    if (wakeup == Wakeup::readiness) return wait_for_readiness(timeout_ns);
     return wakeup == Wakeup::sockets && wait(timeout_ns);
   }
-  // Ends the sleep in wait_for_news(), or the next one. By any thread.
+  // Ends the sleep in wait_for_readiness(), or the next one. By any thread.
   void wake();
 
   // A socket that is read by ourselves is nothing to watch; from now on, and until it is closed. Nor does a child have
@@ -58,9 +58,9 @@ class SocketWatch {
   bool make_sets();
   bool descriptors_changed();
 
-  std::vector<int> news_;
-  int bell_ = -1;       // eventfd, one of news_
-  int told_ = -1;       // the epoll set of news_
+  std::vector<int> readiness_;
+  int bell_ = -1;       // eventfd, one of readiness_
+  int told_ = -1;       // the epoll set of readiness_
   int epoll_ = -1;      // of all sockets, and of told_
   int directory_ = -1;  // /proc/self/fd, whose size is the number of open descriptors (Linux 6.2 and later)
   long descriptors_ = -1;

@@ -51,7 +51,7 @@ struct NodeRanks {
   std::size_t rank = 0;  // this one, among the ranks of the node
   std::size_t ranks = 1;
   CpuSet mask;              // where this rank may run
-  std::size_t threads = 1;  // runnable threads of each rank, without helpers
+  std::size_t threads = 1;  // runnable threads of each rank, without progress threads
 
   // Where they are not known, all are taken to have as many cores as this one's and to lie evenly over the node.
   std::optional<Masks> masks = std::nullopt;

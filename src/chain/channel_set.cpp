@@ -62,8 +62,8 @@ Result<std::unique_ptr<ChannelSet>> ChannelSet::open(std::vector<Peer> peers, st
   for (const Peer& peer : made->peers_) {
     if (peer.socket >= 0) SocketWatch::leave_out(peer.socket);
   }
-  made->news_ = epoll_create1(EPOLL_CLOEXEC);
-  if (made->news_ < 0) return system_error("no descriptor is left");
+  made->readiness_ = epoll_create1(EPOLL_CLOEXEC);
+  if (made->readiness_ < 0) return system_error("no descriptor is left");
   static_assert(std::size_t{kFirstRoom} << (kMostRings - 1) == kMostEntries);
   if (const Status ring = made->add_ring(kFirstRoom); !ring.ok()) return ring.error();
   return made;
@@ -87,7 +87,7 @@ ChannelSet::~ChannelSet() {
       if (gate >= 0) close(gate);
     }
   }
-  if (news_ >= 0) close(news_);
+  if (readiness_ >= 0) close(readiness_);
 }
 
 // --- starting --------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ Status ChannelSet::add_ring(std::size_t requests) {
   if (!opened.ok()) return opened.error();
   epoll_event event{};
   event.events = EPOLLIN;
-  epoll_ctl(news_, EPOLL_CTL_ADD, (*opened)->descriptor(), &event);
+  epoll_ctl(readiness_, EPOLL_CTL_ADD, (*opened)->descriptor(), &event);
   SocketWatch::leave_out((*opened)->descriptor());
   const std::size_t count = rings_made_.load(std::memory_order_relaxed);
   rings_[count].ring = std::move(*opened);

@@ -59,14 +59,14 @@ class ChannelSet {
   ChannelSet& operator=(const ChannelSet&) = delete;
 
   std::int32_t context() const { return context_; }
-  int descriptor() const { return news_; }  // readable while there is something to reap
+  int descriptor() const { return readiness_; }  // readable while there is something to reap
   std::size_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
   bool broken() const { return broken_; }
   // May something have ended that was not reaped? Without a call or a lock.
-  bool news() const {
+  bool readiness() const {
     if (broken()) return true;
     const std::size_t count = rings_made_.load(std::memory_order_acquire);
-    return std::ranges::any_of(std::span(rings_).first(count), [](const Served& one) { return one.ring->news(); });
+    return std::ranges::any_of(std::span(rings_).first(count), [](const Served& one) { return one.ring->readiness(); });
   }
 
   // Begins an operation; false: the channel set is broken, or becomes so. `buffers`: the address of each of the schedule's
@@ -143,7 +143,7 @@ class ChannelSet {
   const std::uint64_t timeout_ns_;
   Submitter& submitter_;
   const std::vector<Peer> peers_;
-  int news_ = -1;  // an epoll set of the rings
+  int readiness_ = -1;  // an epoll set of the rings
 
   // Stored under the lock, loaded by anyone.
   std::atomic<bool> broken_{false};

@@ -50,7 +50,9 @@ class Ring {
   };
   bool take(Outcome& outcome);
   // Are there results? By any thread, without a call.
-  bool news() const { return __atomic_load_n(told_, __ATOMIC_ACQUIRE) != __atomic_load_n(taken_, __ATOMIC_RELAXED); }
+  bool readiness() const {
+    return __atomic_load_n(told_, __ATOMIC_ACQUIRE) != __atomic_load_n(taken_, __ATOMIC_RELAXED);
+  }
 
  private:
   Ring() = default;

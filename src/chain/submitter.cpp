@@ -8,7 +8,7 @@ namespace urakata::chain {
 
 bool Submitter::hand_over(ChannelSet& channel_set) {
   const std::lock_guard guard(lock_);
-  if (!thread_) thread_ = std::make_unique<HelperThread>("urakata/chains", "operations", [this] { run(); });
+  if (!thread_) thread_ = std::make_unique<ProgressThread>("urakata/chains", "operations", [this] { run(); });
   if (!thread_->runs()) return false;
   queue_.push_back(&channel_set);
   calls_.fetch_add(1, std::memory_order_release);

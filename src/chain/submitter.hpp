@@ -15,7 +15,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/helper_thread.hpp"
+#include "base/progress_thread.hpp"
 
 namespace urakata::chain {
 
@@ -47,7 +47,7 @@ class Submitter {
   std::condition_variable between_;      // it submits none
   std::atomic<std::uint32_t> calls_{0};  // futex word: grows with each operation, and at the end
   std::atomic<bool> stopping_{false};
-  std::unique_ptr<HelperThread> thread_;
+  std::unique_ptr<ProgressThread> thread_;
 };
 
 }  // namespace urakata::chain

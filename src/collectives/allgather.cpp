@@ -164,11 +164,11 @@ Built neighbour_exchange(const Arguments& arguments) {
   };
 
   if (guest) {
-    const std::uint32_t host = m - 1;
-    plan.send(host, own_block(plan));
-    plan.recv(host, blocks(plan, m - 2, m));
+    const std::uint32_t partner = m - 1;
+    plan.send(partner, own_block(plan));
+    plan.recv(partner, blocks(plan, m - 2, m));
     std::uint32_t step = 1;
-    for (const auto& s : exchanger(host)) plan.recv(host, pair(s.pair), step++);
+    for (const auto& s : exchanger(partner)) plan.recv(partner, pair(s.pair), step++);
     return plan.commit();
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A progress domain: instances, the transport that carries their messages, and the one who runs them at the moment.
 //
-// The thread that holds the domain (a caller inside MPI, a helper) runs it; others leave their instances in its queue
+// The thread that holds the domain (a caller inside MPI, a progress thread) runs it; others leave their instances in its queue
 // and go (docs/design/decisions/0021-one-owner-per-domain.md). Several domains run in parallel and share nothing.
 //
 // Failures. An instance that fails, or whose group another rank's notice concerns, breaks its group: all of the group's
@@ -26,14 +26,14 @@ namespace urakata::engine {
 class Domain {
  public:
   explicit Domain(std::unique_ptr<transport::Transport> transport)
-      : transport_(std::move(transport)), news_(transport_->news()), failures_(transport_->failures()) {}
+      : transport_(std::move(transport)), readiness_(transport_->readiness()), failures_(transport_->failures()) {}
 
   transport::Transport& transport() { return *transport_; }
   // The transport's; see there.
-  const std::vector<int>& news() const { return news_; }
+  const std::vector<int>& readiness() const { return readiness_; }
   // What tells of all that is pending.
-  Wakeup wakeup() const { return told() ? Wakeup::news : network_only() ? Wakeup::sockets : Wakeup::none; }
-  // When it was last advanced: was there nothing to do but wait for what news() tells?
+  Wakeup wakeup() const { return told() ? Wakeup::readiness : network_only() ? Wakeup::sockets : Wakeup::none; }
+  // When it was last advanced: was there nothing to do but wait for what readiness() tells?
   bool told() const { return told_.load(std::memory_order_relaxed); }
 
   // A list of prepared instances in the order of their starts.
@@ -53,7 +53,7 @@ class Domain {
   void disown() { owned_.store(false, std::memory_order_release); }
 
   // What a step may copy or add, in bytes: under 20 us, also on a slow core. A caller that waits has nothing better to
-  // do, and polls the host less often; but not so rarely that a message under way has to wait for it.
+  // do, and polls the MPI library less often; but not so rarely that a message under way has to wait for it.
   static constexpr std::int64_t kStepBytes = 32 * 1024;
   static constexpr std::int64_t kWaitBytes = 256 * 1024;
 
@@ -62,7 +62,7 @@ class Domain {
   // one more for anything else that moved.
   unsigned advance(bool caller, std::int64_t bytes = kStepBytes);
 
-  // Instances submitted and not finished. seq_cst: what a helper that announced its sleep sees here is in one order
+  // Instances submitted and not finished. seq_cst: what a progress thread that announced its sleep sees here is in one order
   // with submit and the load of such an announcement after it.
   std::uint32_t pending() const { return static_cast<std::uint32_t>(pending_.load(std::memory_order_seq_cst)); }
 
@@ -74,7 +74,7 @@ class Domain {
   }
 
   // Is something pending whose messages all come over the network? Then whoever has nothing to do may sleep until the
-  // network has news. False as soon as one pending instance may get messages through shared memory, which tells nobody.
+  // network is ready. False as soon as one pending instance may get messages through shared memory, which tells nobody.
   bool network_only() const {
     const std::uint64_t count = pending_.load(std::memory_order_seq_cst);
     return count != 0 && count < kThroughMemory;
@@ -108,8 +108,8 @@ class Domain {
   void take_in();
   void take_in(Instance& instance);
   void note_told() {
-    if (news_.empty()) return;
-    told_.store(waiting_.front() == nullptr && runnable_ == 0 && transport_->wakeup() == Wakeup::news,
+    if (readiness_.empty()) return;
+    told_.store(waiting_.front() == nullptr && runnable_ == 0 && transport_->wakeup() == Wakeup::readiness,
                 std::memory_order_relaxed);
   }
   bool admit();
@@ -130,10 +130,10 @@ class Domain {
 
   // by the owner
   alignas(64) std::unique_ptr<transport::Transport> transport_;
-  const std::vector<int> news_;
+  const std::vector<int> readiness_;
   List waiting_;  // submitted, not yet activated: their group has too many active
   List active_;
-  std::uint32_t callers_only_ = 0;  // of both: while there are some, no helper moves anything
+  std::uint32_t callers_only_ = 0;  // of both: while there are some, no progress thread moves anything
   std::uint32_t runnable_ = 0;      // active instances that can go on without a message
   bool broken_ = false;             // a group has just failed: others of its instances may be active
   const transport::Failures& failures_;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/helper_thread.hpp"
+#include "base/progress_thread.hpp"
 #include "engine/domain.hpp"
 
 namespace urakata::engine {
@@ -21,7 +21,7 @@ class Engine {
   virtual std::string_view name() const = 0;
 
   // Starts prepared instances, in this order, for a caller that goes back to its computation: the domain is owned once
-  // at most, and a helper woken once at most, however many they are. They may be finished and gone when this returns.
+  // at most, and a progress thread woken once at most, however many they are. They may be finished and gone when this returns.
   virtual void start_all(Domain::Starts starts) = 0;
   // The same for one; overridden where a list of one is worth sparing.
   virtual void start(Instance& instance) {
@@ -37,11 +37,11 @@ class Engine {
   virtual void enter() {}
   virtual void leave() {}
 
-  // One step by whoever polls, if nobody else holds the domain. Returns whether anything moved. A helper comes here
-  // from the host's progress hook, inside its own poll of another domain.
+  // One step by whoever polls, if nobody else holds the domain. Returns whether anything moved. A progress thread comes here
+  // from the MPI library's progress hook, inside its own poll of another domain.
   bool step(std::int64_t bytes = Domain::kStepBytes) {
     if (!domain_.try_own()) return false;
-    const bool moved = domain_.advance(!on_helper_thread, bytes) != 0;
+    const bool moved = domain_.advance(!on_progress_thread, bytes) != 0;
     domain_.disown();
     return moved;
   }
@@ -50,7 +50,7 @@ class Engine {
   virtual void stop() {}
 
   // CPU time of this engine's own threads so far, from the scheduler's accounting.
-  virtual std::uint64_t helper_cpu_ns() const { return 0; }
+  virtual std::uint64_t progress_cpu_ns() const { return 0; }
 
  protected:
   // Posts the first messages at once; leaves them to whoever holds the domain where somebody does.

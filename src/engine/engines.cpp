@@ -12,11 +12,11 @@ namespace urakata::engine {
 
 namespace {
 
-std::unique_ptr<Engine> make_thread(Domain& domain, bool, const HelperSettings& settings) {
+std::unique_ptr<Engine> make_thread(Domain& domain, bool, const ProgressThreadSettings& settings) {
   return std::make_unique<ThreadEngine>(domain, settings);
 }
 
-std::unique_ptr<Engine> make_poll(Domain& domain, bool fallback, const HelperSettings&) {
+std::unique_ptr<Engine> make_poll(Domain& domain, bool fallback, const ProgressThreadSettings&) {
   if (fallback) return std::make_unique<FallbackEngine>(domain);
   return std::make_unique<PollEngine>(domain);
 }
@@ -25,7 +25,7 @@ std::unique_ptr<Domain> kernel_domain(const transport::Failures& failures) {
   return std::make_unique<Domain>(std::make_unique<ExecutorTransport>(failures));
 }
 
-std::unique_ptr<Engine> make_kernel(Domain& domain, bool, const HelperSettings&) {
+std::unique_ptr<Engine> make_kernel(Domain& domain, bool, const ProgressThreadSettings&) {
   return std::make_unique<KernelEngine>(domain, static_cast<ExecutorTransport&>(domain.transport()));
 }
 
@@ -38,20 +38,22 @@ constexpr std::array kEngineRows = {EngineRow{"thread", true, make_thread}, Engi
 std::span<const EngineRow> engine_table() { return kEngineRows; }
 
 void Engines::make(std::span<const std::string_view> names, bool fallback, const transport::Failures& failures,
-                   const std::function<std::unique_ptr<Domain>(bool helper)>& make_domain,
-                   const HelperSettings& settings) {
+                   const std::function<std::unique_ptr<Domain>(bool progress_thread)>& make_domain,
+                   const ProgressThreadSettings& settings) {
   for (const std::string_view name : names) {
     const auto* const row = std::ranges::find(kEngineRows, name, &EngineRow::name);
     if (row == kEngineRows.end()) continue;
-    domains_.push_back(row->domain != nullptr ? row->domain(failures) : make_domain(row->helpers));
-    kinds_.push_back({row, row->make(*domains_.back(), fallback, row->helpers ? settings : HelperSettings{})});
+    domains_.push_back(row->domain != nullptr ? row->domain(failures) : make_domain(row->progress_threads));
+    kinds_.push_back(
+        {row, row->make(*domains_.back(), fallback, row->progress_threads ? settings : ProgressThreadSettings{})});
     all_.push_back(kinds_.back().engine.get());
   }
 }
 
 Engine* Engines::next(bool callers_only) const {
   if (kinds_.empty()) return nullptr;
-  const auto run_by_callers = std::ranges::find_if(kinds_, [](const Kind& kind) { return !kind.row->helpers; });
+  const auto run_by_callers =
+      std::ranges::find_if(kinds_, [](const Kind& kind) { return !kind.row->progress_threads; });
   return (callers_only && run_by_callers != kinds_.end() ? *run_by_callers : kinds_.front()).engine.get();
 }
 

@@ -19,11 +19,11 @@ namespace urakata::engine {
 
 struct EngineRow {
   std::string_view name;  // a choice of option ENGINE
-  // It has a helper on a core that was chosen for it. Else callers run it.
-  bool helpers;
-  // Fallback: the host does not call Urakata while a rank waits in it, and a thread of ours may call the host.
-  // Settings: of its helper, where it has one.
-  std::unique_ptr<Engine> (*make)(Domain& domain, bool fallback, const HelperSettings& settings);
+  // It has a progress thread on a core that was chosen for it. Else callers run it.
+  bool progress_threads;
+  // Fallback: the MPI library does not call Urakata while a rank waits in it, and a thread of ours may call the MPI library.
+  // Settings: of its progress thread, where it has one.
+  std::unique_ptr<Engine> (*make)(Domain& domain, bool fallback, const ProgressThreadSettings& settings);
   // Its domain, where that is no ordinary one; nullptr: it is.
   std::unique_ptr<Domain> (*domain)(const transport::Failures& failures) = nullptr;
 };
@@ -33,15 +33,16 @@ std::span<const EngineRow> engine_table();
 class Engines {
  public:
   // Makes those of these names, given best first; one that runs only what was made for it comes last. `fallback`: see
-  // EngineRow::make. `failures`: where what other ranks tell is left. make_domain(helper): is it one that a helper runs?
-  // `settings`: of an engine with a helper.
+  // EngineRow::make. `failures`: where what other ranks tell is left. make_domain(progress_thread): is it one that a progress thread runs?
+  // `settings`: of an engine with a progress thread.
   void make(std::span<const std::string_view> names, bool fallback, const transport::Failures& failures,
-            const std::function<std::unique_ptr<Domain>(bool helper)>& make_domain, const HelperSettings& settings);
+            const std::function<std::unique_ptr<Domain>(bool progress_thread)>& make_domain,
+            const ProgressThreadSettings& settings);
 
   const std::vector<Engine*>& all() const { return all_; }
   // The best; there is one after make().
   Engine& best() const { return *kinds_.front().engine; }
-  // For a new communicator: the best. `callers_only`: the best one without a helper, if there is one. nullptr before
+  // For a new communicator: the best. `callers_only`: the best one without a progress thread, if there is one. nullptr before
   // make().
   Engine* next(bool callers_only) const;
   // By its row's name; nullptr where it was not made.

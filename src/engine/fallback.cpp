@@ -5,7 +5,7 @@ namespace urakata::engine {
 
 FallbackEngine::FallbackEngine(Domain& domain)
     : Engine(domain),
-      watch_(domain.news()),
+      watch_(domain.readiness()),
       progress_(
           "urakata/fallback", "operations", [this] { return poll(); },
           [this](std::uint64_t ns) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine `poll` on a host that offers no hook in its own waiting: callers do the work, and a fallback progress thread
+// Engine `poll` on an MPI library that offers no hook in its own waiting: callers do the work, and a fallback progress thread
 // only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
 #pragma once
 
@@ -24,7 +24,7 @@ class FallbackEngine final : public Engine {
   void enter() override { callers_.fetch_add(1, std::memory_order_relaxed); }
   void leave() override { callers_.fetch_sub(1, std::memory_order_relaxed); }
   void stop() override { progress_.stop(); }
-  std::uint64_t helper_cpu_ns() const override { return progress_.cpu_ns(); }
+  std::uint64_t progress_cpu_ns() const override { return progress_.cpu_ns(); }
 
  private:
   bool poll();

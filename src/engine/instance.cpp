@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::uint64_t kMoveBytes = 32UL * 1024;
 
-// A message of up to 4 KiB is copied by the host and gone in well under a microsecond.
+// A message of up to 4 KiB is copied by the MPI library and gone in well under a microsecond.
 constexpr std::size_t kBriefMessages = 4;
 constexpr std::uint64_t kBriefBytes = 4096;
 

@@ -70,7 +70,7 @@ class Instance {
   bool tells_all = false;  // where it fails, every member; else those that it exchanges messages with
   std::vector<Move> packs;
   std::vector<Move> unpacks;
-  bool callers_only = false;     // packing or unpacking calls the host, which helpers must not
+  bool callers_only = false;     // packing or unpacking calls the MPI library, which progress threads must not
   Executor* executor = nullptr;  // where the kernel executes the whole of the graph (engine kernel)
   void bind(schedule::BufferId buffer, std::byte* address) { buffers_[buffer] = address; }
   // Of this start, where there is to be a report: begin(). By what it receives, if anything, else by

@@ -34,17 +34,17 @@ bool KernelPart::leave() {
 }
 
 ExecutorTransport::ExecutorTransport(const transport::Failures& failures)
-    : failures_(failures), news_(epoll_create1(EPOLL_CLOEXEC)) {}
+    : failures_(failures), readiness_(epoll_create1(EPOLL_CLOEXEC)) {}
 
 ExecutorTransport::~ExecutorTransport() {
-  if (news_ >= 0) close(news_);
+  if (readiness_ >= 0) close(readiness_);
 }
 
 void ExecutorTransport::add(KernelPart& part) {
   const std::lock_guard guard(lock_);
   epoll_event event{};
   event.events = EPOLLIN;
-  epoll_ctl(news_, EPOLL_CTL_ADD, part.channel_set->descriptor(), &event);
+  epoll_ctl(readiness_, EPOLL_CTL_ADD, part.channel_set->descriptor(), &event);
   parts_.push_back(&part);
 }
 
@@ -54,7 +54,7 @@ void ExecutorTransport::remove(KernelPart& part) {
 }
 
 void ExecutorTransport::forget(KernelPart& part) {
-  epoll_ctl(news_, EPOLL_CTL_DEL, part.channel_set->descriptor(), nullptr);
+  epoll_ctl(readiness_, EPOLL_CTL_DEL, part.channel_set->descriptor(), nullptr);
   std::erase(parts_, &part);
 }
 
@@ -160,7 +160,7 @@ Wakeup ExecutorTransport::wakeup() const {
   const std::lock_guard guard(lock_);
   const bool silent = std::ranges::any_of(
       parts_, [](const KernelPart* part) { return part->offload != nullptr && part->offload->in_flight() != 0; });
-  return silent ? Wakeup::none : Wakeup::news;
+  return silent ? Wakeup::none : Wakeup::readiness;
 }
 
 void KernelEngine::start_all(Domain::Starts starts) {

@@ -28,7 +28,7 @@ class ChainedGraph final : public Executor {
   bool start(std::span<std::byte* const> buffers, void* instance) override {
     return channel_set_->start(*schedule_, buffers, instance);
   }
-  bool news() const override { return channel_set_->news(); }
+  bool readiness() const override { return channel_set_->readiness(); }
   bool tells() const override { return true; }
   std::uint64_t bytes() const override { return schedule_->bytes; }
 
@@ -47,7 +47,7 @@ class SmallCollective final : public Executor {
   bool start(std::span<std::byte* const> buffers, void* instance) override {
     return offload_->start(work_, buffers[give_], buffers[take_], instance);
   }
-  bool news() const override { return offload_->news(); }
+  bool readiness() const override { return offload_->readiness(); }
   bool tells() const override { return false; }
   std::uint64_t bytes() const override { return URA_XDP_BYTES_OF(work_.form); }
 
@@ -98,7 +98,7 @@ class ExecutorTransport final : public transport::Transport {
   std::size_t cancel(const void* instance) override;
   void tell(std::int32_t peer, const transport::Notice& notice) override;
   const transport::Failures& failures() const override { return failures_; }
-  std::vector<int> news() const override { return {news_}; }
+  std::vector<int> readiness() const override { return {readiness_}; }
   // What eBPF code computes tells nobody.
   Wakeup wakeup() const override;
 
@@ -110,7 +110,7 @@ class ExecutorTransport final : public transport::Transport {
   bool end_now(const KernelPart* part, bool all);
 
   const transport::Failures& failures_;
-  int news_;  // an epoll set of all channel sets
+  int readiness_;  // an epoll set of all channel sets
   mutable std::mutex lock_;
   std::vector<KernelPart*> parts_;
   std::vector<std::unique_ptr<KernelPart>> ended_;  // which some still need

@@ -12,12 +12,12 @@ namespace urakata::engine {
 namespace {
 constexpr std::uint64_t kShortNap = 20'000;  // ns, while messages move
 // The longest, after doubling, and the first where nothing is pending and the program has been back soon. On cores that ranks share each waking takes the core from a rank in the middle of its own
-// progress: three ranks of small operations on two cores took 1.10 of the host's time with naps of 1 ms throughout, and
+// progress: three ranks of small operations on two cores took 1.10 of the MPI library's time with naps of 1 ms throughout, and
 // 0.97 to 1.0 with 16 ms. The price is paid by a program that did short operations only and then computes behind a brief
 // one for the first time: that one is not advanced for as long.
 constexpr std::uint64_t kLongDoze = 16'000'000;
-// Polls in vain until the helper naps. The host takes in a message from the network in several polls, of which only the
-// last completes anything; what it leaves in a socket is no news to the next nap.
+// Polls in vain until the progress thread naps. The MPI library takes in a message from the network in several polls, of which only the
+// last completes anything; what it leaves in a socket is no readiness to the next nap.
 constexpr unsigned kNetworkMisses = 4;
 constexpr unsigned kStreak = 4;
 // How long a stream may gather packets between two turns. It is too long when a turn finds so many messages finished
@@ -26,21 +26,21 @@ constexpr std::uint64_t kShortGather = 100'000;  // ns; 12 KB at 1 Gb/s
 constexpr std::uint64_t kLongGather = 800'000;
 constexpr unsigned kFewMessages = 10;
 constexpr unsigned kManyMessages = 16;
-constexpr std::uint64_t kSpareSpin = 200'000;  // ns without anything pending until a spare helper dozes
+constexpr std::uint64_t kSpareSpin = 200'000;  // ns without anything pending until a spare progress thread dozes
 
 }  // namespace
 
-ThreadEngine::ThreadEngine(Domain& domain, HelperSettings settings)
+ThreadEngine::ThreadEngine(Domain& domain, ProgressThreadSettings settings)
     : Engine(domain),
       settings_(std::move(settings)),
-      watch_(domain.news()),
+      watch_(domain.readiness()),
       gaps_(settings_.long_gap_ns),
-      helper_(settings_.name, "operations", [this] { run(); }) {}
+      progress_thread_(settings_.name, "operations", [this] { run(); }) {}
 
 void ThreadEngine::stop() {
-  if (!helper_.runs()) return;
+  if (!progress_thread_.runs()) return;
   if (states_.stop() == State::kListening) watch_.wake();
-  helper_.join();
+  progress_thread_.join();
 }
 
 void ThreadEngine::wake(State from) {
@@ -66,7 +66,7 @@ void ThreadEngine::start(Instance& instance) {
   started(brief);
 }
 
-// The instance is counted first (seq_cst), and the helper loads the count after it has announced its sleep: one of
+// The instance is counted first (seq_cst), and the progress thread loads the count after it has announced its sleep: one of
 // the two sees the other.
 void ThreadEngine::started(bool brief) {
   const State state = states_.present();
@@ -96,14 +96,14 @@ void ThreadEngine::leave() {
 
 void ThreadEngine::nap(std::uint64_t ns) {
   const Wakeup wakeup = domain().wakeup();
-  if (wakeup == Wakeup::news ? listen() : watch_.wait(wakeup, settings_.nap_ns)) return;
+  if (wakeup == Wakeup::readiness ? listen() : watch_.wait(wakeup, settings_.nap_ns)) return;
   states_.nap(ns);
 }
 
 // Sleeps until the transport tells that there is something to do, or a starting call does.
 bool ThreadEngine::listen() {
   if (!states_.rests(State::kListening)) return true;
-  const bool slept = watch_.wait_for_news(kFirstDoze);
+  const bool slept = watch_.wait_for_readiness(kFirstDoze);
   states_.back(State::kListening);
   return slept;
 }
@@ -160,7 +160,7 @@ void ThreadEngine::run() {
       domain().disown();
       if (settings_.progressed != nullptr) settings_.progressed(idle_since, now_ns());
     } else if (!settings_.spare) {
-      // A caller has it, who may wait for this core: listening would end at once, for the news is left to him.
+      // A caller has it, who may wait for this core: listening would end at once, for the readiness is left to him.
       states_.nap(nap_ns);
       nap_ns = std::min(nap_ns * 2, settings_.nap_ns);
       continue;
@@ -169,7 +169,7 @@ void ThreadEngine::run() {
       pause();
       continue;
     }
-    // While a stream is under way, each packet would be news: let some gather, so that fewer wake-ups move as many
+    // While a stream is under way, each packet would be readiness: let some gather, so that fewer wake-ups move as many
     // bytes.
     streak = moved != 0 ? streak + 1 : 0;
     if (moved != 0) doze_ns_ = kFirstDoze;

@@ -111,7 +111,7 @@ struct alignas(kLine) OutChannel {
   // Continues exchange k. `late`: the sender has waited for long. Returns whether the payload has left.
   bool advance(std::uint64_t k, bool late, Counts& counts);
   // Whether a late advance() would do anything.
-  bool news(std::uint64_t k) const;
+  bool readiness(std::uint64_t k) const;
   // Whether all pieces of a rendezvous payload have been copied.
   bool copied(std::uint64_t k) const;
 
@@ -161,7 +161,7 @@ struct alignas(kLine) InChannel {
   // take() after a failure: does not touch the sender's elements.
   bool take_here(std::uint64_t k, Counts& counts);
   // Whether take() would do anything.
-  bool news(std::uint64_t k) const;
+  bool readiness(std::uint64_t k) const;
 
   // Set before the channel is joined, constant afterwards.
   std::uint64_t bytes = 0;  // payload bytes of all segments

@@ -87,10 +87,10 @@ class FarChannels final : private transport::PutSink {
   void begin_in(std::uint64_t k, std::uint32_t in, std::byte* address, Counts& counts);
   // Sends the ready frames of exchange k. To be called after begin_in() of all receiving endpoints.
   void tell_ready(std::uint64_t k, Counts& counts);
-  // As begin(), advance() and news() of OutChannel.
+  // As begin(), advance() and readiness() of OutChannel.
   bool begin_out(std::uint64_t k, std::uint32_t out, std::byte* address, Counts& counts);
   bool advance(std::uint64_t k, std::uint32_t out, Counts& counts);
-  bool news(std::uint64_t k, std::uint32_t out) const;
+  bool readiness(std::uint64_t k, std::uint32_t out) const;
   // Whether the payload of k is in the elements.
   bool here(std::uint64_t k, std::uint32_t in) const { return in_[in].taken.load(std::memory_order_acquire) >= k; }
 

@@ -63,7 +63,7 @@ bool FarChannels::advance(std::uint64_t k, std::uint32_t number, Counts& counts)
   return true;
 }
 
-bool FarChannels::news(std::uint64_t k, std::uint32_t number) const {
+bool FarChannels::readiness(std::uint64_t k, std::uint32_t number) const {
   const Out& out = out_[number];
   if (!out.left.load(std::memory_order_acquire)) return false;
   return out.at != 0 || may_go(k, out);

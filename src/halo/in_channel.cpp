@@ -46,7 +46,7 @@ void InChannel::begin(std::uint64_t k, std::byte* to, Counts& counts) {
   if (one_way || bounce == nullptr) sender->wake();
 }
 
-bool InChannel::news(std::uint64_t k) const {
+bool InChannel::readiness(std::uint64_t k) const {
   if (shared)
     return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
   return mailbox[k % 2].flag.load(std::memory_order_acquire) >> kPutKindBits == k;
@@ -74,7 +74,7 @@ bool InChannel::take(std::uint64_t k, Counts& counts) {
         break;
     }
   }
-  if (shared && !news(k)) return false;
+  if (shared && !readiness(k)) return false;
   taken = k;
   return true;
 }

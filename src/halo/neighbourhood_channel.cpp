@@ -284,14 +284,15 @@ bool NeighbourhoodChannel::progress() {
   return waiting_.size() + leaving_.size() != before;
 }
 
-bool NeighbourhoodChannel::news() const {
+bool NeighbourhoodChannel::readiness() const {
   return std::ranges::any_of(waiting_,
                              [this](std::uint32_t i) {
-                               return far_in(i) ? far_->here(exchange_, in_number_[i]) : in_[i].news(exchange_);
+                               return far_in(i) ? far_->here(exchange_, in_number_[i]) : in_[i].readiness(exchange_);
                              }) ||
          std::ranges::any_of(leaving_,
                              [this](std::uint32_t i) {
-                               return far_out(i) ? far_->news(exchange_, out_number_[i]) : out_[i].news(exchange_);
+                               return far_out(i) ? far_->readiness(exchange_, out_number_[i])
+                                                 : out_[i].readiness(exchange_);
                              }) ||
          (!complete() && failed());
 }
@@ -302,7 +303,7 @@ void NeighbourhoodChannel::wait(const p2p::BackoffSettings& settings) {
     if (progress()) {
       backoff.restart();
     } else {
-      backoff.step([&] { return news(); });
+      backoff.step([&] { return readiness(); });
     }
   }
 }

@@ -149,7 +149,7 @@ class NeighbourhoodChannel {
   // Makes all progress that needs no waiting. Returns whether there was any.
   bool progress();
   // Whether progress() would make any. Only reads.
-  bool news() const;
+  bool readiness() const;
   bool complete() const { return waiting_.empty() && leaving_.empty(); }
   bool failed() const;
   // Whether there are channels with bytes inside this space, to the rank itself too; whether there are any between

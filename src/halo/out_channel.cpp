@@ -28,7 +28,7 @@ bool OutChannel::copied(std::uint64_t k) const {
          shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
 }
 
-bool OutChannel::news(std::uint64_t k) const {
+bool OutChannel::readiness(std::uint64_t k) const {
   if (stage == Stage::held) return buffer_free(k);
   return (stage == Stage::rendezvous && ready.flag.load(std::memory_order_acquire) >= k) || copied(k);
 }

@@ -12,11 +12,11 @@ namespace urakata::job {
 namespace {
 
 constexpr std::int32_t kLongest = 64;
-constexpr std::uint32_t kFirstCircle = 1;
+constexpr std::uint32_t kFirstEndpointComm = 1;
 
-// The next number for a circle. One process, one space: the numbers are a process's own.
-std::atomic<std::uint32_t>& next_circle() {
-  static std::atomic<std::uint32_t> next{kFirstCircle + ChildContexts::kFixed};
+// The next number for an endpoint communicator. One process, one space: the numbers are a process's own.
+std::atomic<std::uint32_t>& next_endpoint_comm() {
+  static std::atomic<std::uint32_t> next{kFirstEndpointComm + ChildContexts::kFixed};
   return next;
 }
 
@@ -76,7 +76,7 @@ void MemberContexts::give() {
 
 void ChildContexts::fix(std::int32_t contexts) {
   auto run = std::make_shared<ContextRun>();
-  run->everywhere = {0, 0, kFirstCircle};
+  run->everywhere = {0, 0, kFirstEndpointComm};
   run->length = contexts;
   run->contexts = contexts;
   run_ = std::move(run);
@@ -90,8 +90,9 @@ bool ChildContexts::refill(Bootstrap& members) {
     std::int32_t contexts;
   };
   const Contexts::Span taken = contexts_.take(length_);
-  const std::uint32_t circle = next_circle().fetch_add(static_cast<std::uint32_t>(length_), std::memory_order_relaxed);
-  const auto records = members.gathered(RunRecord{{own_rank_, taken.first, circle}, taken.length});
+  const std::uint32_t endpoint_comm =
+      next_endpoint_comm().fetch_add(static_cast<std::uint32_t>(length_), std::memory_order_relaxed);
+  const auto records = members.gathered(RunRecord{{own_rank_, taken.first, endpoint_comm}, taken.length});
   if (records.empty()) {
     contexts_.give(taken);
     return false;
@@ -102,7 +103,8 @@ bool ChildContexts::refill(Bootstrap& members) {
   run->contexts = least.contexts;
   if (least.contexts == 0 && least.start.rank == own_rank_) {
     log::warning(
-        "the tags have no room for further communicators and persistent collectives: they are left to the host until "
+        "the tags have no room for further communicators and persistent collectives: they are left to the MPI library "
+        "until "
         "others are freed");
   }
   for (const RunRecord& record : records) run->starts.push_back(record.start);

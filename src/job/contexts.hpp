@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The numbers by which communicators are told apart: contexts in the tags of collectives (transport/group.hpp), and
-// the numbers of circles, whose messages stay in a space.
+// the numbers of endpoint communicators, whose messages stay in a space.
 //
 // A number is chosen by the rank that receives, so each member must know all others' numbers. Nothing is exchanged for
 // each communicator: the members of a communicator hold ready a *run* of numbers for what is made from it, and have
@@ -9,7 +9,7 @@
 // rank; children of one split share a number, since no rank is in two of them. Only when a run is used up do its
 // members exchange the next one, in such a call. MPI_COMM_WORLD's first run is fixed.
 //
-// Contexts are few and given back; where a member has no room the children get *none*, on all members alike. Circles'
+// Contexts are few and given back; where a member has no room the children get *none*, on all members alike. EndpointComms'
 // numbers are never used twice: a message that nobody received may lie about longer than its communicator.
 //
 // Thread-safety: Contexts by any thread. ChildContexts by one thread at a time (calls that make communicators from the same
@@ -49,7 +49,7 @@ struct ContextRun {
   struct Start {
     std::int32_t rank = 0;  // of MPI_COMM_WORLD
     std::int32_t context = 0;
-    std::uint32_t circle = 0;
+    std::uint32_t endpoint_comm = 0;
   };
   std::vector<Start> starts;  // by rank; empty: `everywhere` holds for all ranks
   Start everywhere;
@@ -59,7 +59,7 @@ struct ContextRun {
   const Start& of(std::int32_t world_rank) const;
 };
 
-// What a child has of a run: for each member its context, and its number for the circle. While this lives the own
+// What a child has of a run: for each member its context, and its number for the endpoint communicator. While this lives the own
 // context is this process's.
 class MemberContexts {
  public:
@@ -75,8 +75,8 @@ class MemberContexts {
   bool known() const { return run_ != nullptr; }
   bool has_context() const { return run_ != nullptr && index_ < run_->contexts; }
   std::int32_t context_of(std::int32_t world_rank) const { return run_->of(world_rank).context + index_; }
-  std::uint32_t circle_of(std::int32_t world_rank) const {
-    return run_->of(world_rank).circle + static_cast<std::uint32_t>(index_);
+  std::uint32_t endpoint_comm_of(std::int32_t world_rank) const {
+    return run_->of(world_rank).endpoint_comm + static_cast<std::uint32_t>(index_);
   }
 
  private:
@@ -100,7 +100,7 @@ class ChildContexts {
   // are its own.
   void fix(std::int32_t contexts);
   bool used_up() const { return run_ == nullptr || next_ == run_->length; }
-  // Collective over the members. False: the host refuses.
+  // Collective over the members. False: the MPI library refuses.
   bool refill(Bootstrap& members);
   // Not where it is used up.
   MemberContexts next() { return {run_, next_++, contexts_, own_rank_}; }

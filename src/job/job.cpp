@@ -45,7 +45,7 @@ std::string differing_options(std::span<const std::span<const std::uint64_t>> va
 Facts own_facts() {
   Facts facts;
   facts.identity = drawn_identity();
-  facts.engine = options().engine != EngineKind::host;
+  facts.engine = options().engine != EngineKind::native;
   facts.kernel = options().engine == EngineKind::kernel;
   for_each_equal([&](const Option& option) { facts.options.push_back(hash(option_value(option))); });
   return facts;
@@ -66,8 +66,8 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
   const auto options_of = [&](std::size_t rank) { return record(rank).subspan(1); };
   identity_ = static_cast<std::uint32_t>(record(0)[0] >> kIdentityAt);
   std::vector<std::int32_t> kinds(bootstrap.ranks());
-  std::size_t hosts = 0;
-  std::size_t first_host = 0;
+  std::size_t native_ranks = 0;
+  std::size_t first_native = 0;
   std::size_t kernels = 0;
   std::size_t first_kernel = 0;
   std::size_t first_other = 0;  // 0: none differs from rank 0
@@ -83,15 +83,16 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
       first_kernel = rank;
     }
     if ((record(rank)[0] >> 32U & 3U) == 0) {
-      ++hosts;
-      first_host = rank;
+      ++native_ranks;
+      first_native = rank;
     }
   }
-  if (hosts != 0) {
-    if (hosts != bootstrap.ranks() && first_host == bootstrap.rank()) {
+  if (native_ranks != 0) {
+    if (native_ranks != bootstrap.ranks() && first_native == bootstrap.rank()) {
       log::warning(
-          "ENGINE is host on %zu of %zu ranks, this one the first: everything is left to the host on all of them",
-          hosts, bootstrap.ranks());
+          "ENGINE is native on %zu of %zu ranks, this one the first: everything is left to the MPI library on all of "
+          "them",
+          native_ranks, bootstrap.ranks());
     }
     return false;
   }
@@ -106,7 +107,7 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
       for (std::size_t rank = 0; rank < bootstrap.ranks(); ++rank) values.push_back(options_of(rank));
       log::warning(
           "other values than rank 0's: %s; the non-blocking collectives of communicators whose ranks differ are "
-          "left to the host",
+          "left to the MPI library",
           differing_options(values).c_str());
     }
     kinds_ = std::move(kinds);
@@ -115,7 +116,7 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
 }
 
 bool Job::meet(Bootstrap& bootstrap, std::int32_t leader, NodeRanks& node_ranks) {
-  // First how much there is to tell, then no more than that: what the host allocates for larger messages it keeps.
+  // First how much there is to tell, then no more than that: what the MPI library allocates for larger messages it keeps.
   struct RankRecord {
     std::int32_t leader = 0;
     std::int32_t words = 0;  // of the mask, up to the last that is not 0

@@ -38,9 +38,9 @@ std::vector<std::int32_t> leaders(const Sites& sites, std::span<const std::int32
   return found;
 }
 
-void meet(Bootstrap& world, transport::Lanes& lanes) {
+void meet(Bootstrap& world, transport::Stripes& stripes) {
   world.meet([&] {
-    lanes.settled();
+    stripes.settled();
     sched_yield();
   });
 }
@@ -52,7 +52,7 @@ using Ranks = std::span<const std::int32_t>;
 std::uint64_t bytes_of_stream(double stream, std::uint64_t least) {
   if (stream == 0) return kOfStream;
   const double most = stream * kDrained / static_cast<double>(least);
-  return std::clamp(static_cast<std::uint64_t>(most), transport::Lanes::kPacket, kOfStream);
+  return std::clamp(static_cast<std::uint64_t>(most), transport::Stripes::kPacket, kOfStream);
 }
 
 // Ranks of pairs: what one[i] has for other[i] it sends to it.
@@ -63,30 +63,30 @@ struct Pairs {
 // What measures take together.
 struct Probing {
   Bootstrap& world;
-  transport::Lanes& lanes;
+  transport::Stripes& stripes;
   std::uint64_t most_bytes;
 };
 
 // What senders[i] sends to receivers[i], all pairs at once. Collective over the job; of each pair; nothing where the
-// host refuses or the lanes are lost. `stream`: bytes/s of one connection; 0: not known.
+// host refuses or the stripes are lost. `stream`: bytes/s of one connection; 0: not known.
 std::vector<Counted> count(const Probing& probing, const Times& times, Ranks senders, Ranks receivers,
                            std::uint32_t streams, double stream, std::uint64_t least = kBetween) {
   Bootstrap& world = probing.world;
-  meet(world, probing.lanes);
+  meet(world, probing.stripes);
   const std::uint64_t bytes = streams * bytes_of_stream(stream, least);
-  probing.lanes.set_streams(streams);
+  probing.stripes.set_streams(streams);
   Counted own;
   const auto rank = static_cast<std::int32_t>(world.rank());
   for (std::size_t i = 0; i < senders.size(); ++i) {
     if (rank != senders[i] && rank != receivers[i]) continue;
-    ProbedPair pair(probing.lanes, times, probing.most_bytes, bytes, least);
+    ProbedPair pair(probing.stripes, times, probing.most_bytes, bytes, least);
     if (rank == senders[i]) {
       own = pair.send(receivers[i]);
     } else {
       pair.receive(senders[i]);
     }
   }
-  meet(world, probing.lanes);
+  meet(world, probing.stripes);
   const std::vector<Counted> all = world.gathered(own);
   std::vector<Counted> found;
   for (const std::int32_t each : senders)
@@ -95,14 +95,14 @@ std::vector<Counted> count(const Probing& probing, const Times& times, Ranks sen
 }
 
 // Between the nodes of each site, two by two, all of all sites at once: as operations have them hand on. Of each site
-// the mean of its pairs; 0 of one that has no two with lanes between them.
+// the mean of its pairs; 0 of one that has no two with stripes between them.
 std::vector<double> rates_inside(const Probing& probing, double least_s, const Sites& sites,
-                                 const std::vector<std::vector<std::int32_t>>& at, const HaveLanes& have_lanes) {
+                                 const std::vector<std::vector<std::int32_t>>& at, const HaveStripes& have_stripes) {
   Pairs pairs;
   std::vector<std::size_t> of;  // of each pair its site
   for (std::size_t site = 0; site < at.size(); ++site) {
     for (std::size_t i = 0; i + 1 < at[site].size(); i += 2) {
-      if (!have_lanes(at[site][i], at[site][i + 1])) continue;
+      if (!have_stripes(at[site][i], at[site][i + 1])) continue;
       of.push_back(site);
       pairs.senders.push_back(at[site][i]);
       pairs.receivers.push_back(at[site][i + 1]);
@@ -123,12 +123,12 @@ std::vector<double> rates_inside(const Probing& probing, double least_s, const S
   return found;
 }
 
-// One of each node of two sites, as many pairs as there are with lanes between them.
+// One of each node of two sites, as many pairs as there are with stripes between them.
 Pairs pairs_of(const std::vector<std::int32_t>& one, const std::vector<std::int32_t>& other,
-               const HaveLanes& have_lanes) {
+               const HaveStripes& have_stripes) {
   Pairs pairs;
   for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
-    if (!have_lanes(one[i], other[i])) continue;
+    if (!have_stripes(one[i], other[i])) continue;
     pairs.senders.push_back(one[i]);
     pairs.receivers.push_back(other[i]);
   }
@@ -160,7 +160,7 @@ LinkFacts measured_link(const Probing& probing, const LinkPlan& plan, double rou
   facts.link = senders.size() == 1 ? facts.pair : turn(senders.size(), kMostStreams);
   facts.loss = loss.packets > 0 ? std::min(loss.again / loss.packets, 1.0) : 0;
   if (!two) facts.pair = facts.link;
-  if (facts.pair == 0 || facts.link == 0) return {};  // lanes are lost
+  if (facts.pair == 0 || facts.link == 0) return {};  // stripes are lost
   put_in_order(facts);
   return facts;
 }
@@ -198,8 +198,8 @@ std::optional<LinkPlan> plan_of(double round_trip_s, const LinksLeft& left, cons
   return least;
 }
 
-std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
-                                       std::span<const std::int32_t> nodes, const HaveLanes& have_lanes,
+std::optional<LinkRates> measure_links(Bootstrap& world, transport::Stripes& stripes, const Sites& sites,
+                                       std::span<const std::int32_t> nodes, const HaveStripes& have_stripes,
                                        const LinkTable& known, const LinkProbe& probe) {
   if (sites.count < 2) return std::nullopt;
   LinkRates found{.of = known, .nodes = {}};
@@ -219,12 +219,12 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes
       const auto& facts = found.of[one * sites.count + other];
       found.of[other * sites.count + one] = facts;
       if (facts) continue;
-      Pairs pairs = pairs_of(at[one], at[other], have_lanes);
+      Pairs pairs = pairs_of(at[one], at[other], have_stripes);
       if (!pairs.senders.empty()) unknown.push_back({one, other, std::move(pairs)});
     }
   }
 
-  const Probing probing{.world = world, .lanes = lanes, .most_bytes = probe.most_bytes};
+  const Probing probing{.world = world, .stripes = stripes, .most_bytes = probe.most_bytes};
   std::vector<double> inside;  // of each site; takes 2 least_s
   LinksLeft left{.links = unknown.size(), .seconds = probe.most_s - 2 * probe.least_s, .first = true};
   for (const auto& [one, other, pairs] : unknown) {
@@ -234,7 +234,7 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes
     if (!plan) continue;
     left.first = false;
     left.seconds -= plan->seconds;
-    if (inside.empty()) inside = rates_inside(probing, probe.least_s, sites, at, have_lanes);
+    if (inside.empty()) inside = rates_inside(probing, probe.least_s, sites, at, have_stripes);
     LinkFacts facts = measured_link(probing, *plan, round_trip_s, pairs);
     facts.inside = lesser(inside[one], inside[other]);
     if (facts.stream == 0) return std::nullopt;
@@ -243,9 +243,9 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes
   if (!inside.empty()) {
     // More connections at a time than the link holds lose packets, and what windows they are left with would hold back
     // the program's first operations, which with new ones have as much as a slow start gives.
-    meet(world, lanes);
-    lanes.close_idle();
-    meet(world, lanes);
+    meet(world, stripes);
+    stripes.close_idle();
+    meet(world, stripes);
   }
   const bool any = std::ranges::any_of(found.of, [](const auto& link) { return link.has_value(); });
   return any ? std::optional(std::move(found)) : std::nullopt;

@@ -13,7 +13,7 @@
 #include "base/link_facts.hpp"
 #include "base/network.hpp"
 #include "job/bootstrap.hpp"
-#include "transport/lanes.hpp"
+#include "transport/stripes.hpp"
 
 namespace urakata::job {
 
@@ -25,8 +25,8 @@ struct LinkRates {
   std::vector<std::uint32_t> nodes;  // of each site, how many it has
 };
 
-// Have two ranks lanes between them? On all ranks alike.
-using HaveLanes = std::function<bool(std::int32_t, std::int32_t)>;
+// Have two ranks stripes between them? On all ranks alike.
+using HaveStripes = std::function<bool(std::int32_t, std::int32_t)>;
 
 // A pair sends until TCP's windows have grown, and then goes on while what arrives is counted: each as long as a few
 // round trips and `least_s`, but no more than half of `most_bytes`. `most_s`: for all links together. Where all of them
@@ -61,15 +61,15 @@ void put_in_order(LinkFacts& facts);
 // Collective over the job; the same on each rank. Takes some forty round trips for each pair of sites that is not known, at
 // least 0.5 s, but no more than probe.most_s in all: by one connection between two nodes, by as many as there may be
 // between them, and by those of all nodes that the smaller site has; and once, where a site has two nodes, 0.14 s
-// inside, all of its nodes at a time, two by two. `nodes`: as Job::nodes(). What has no lanes is not measured, and not
+// inside, all of its nodes at a time, two by two. `nodes`: as Job::nodes(). What has no stripes is not measured, and not
 // known then.
 //
 // Loss is counted where it is the link's own: while connections carry together what one alone does so many times, windows
 // have grown, and least is lost. More of them than the link holds, and windows that still grow or have grown too far, lose
-// packets that they would not miss later. nullopt: there is one site, nothing is known, the host refuses, or lanes were lost. Where
+// packets that they would not miss later. nullopt: there is one site, nothing is known, the MPI library refuses, or stripes were lost. Where
 // something was measured set_streams() is at its most afterwards, and the connections that have measured are closed.
-std::optional<LinkRates> measure_links(Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
-                                       std::span<const std::int32_t> nodes, const HaveLanes& have_lanes,
+std::optional<LinkRates> measure_links(Bootstrap& world, transport::Stripes& stripes, const Sites& sites,
+                                       std::span<const std::int32_t> nodes, const HaveStripes& have_stripes,
                                        const LinkTable& known, const LinkProbe& probe = {});
 
 }  // namespace urakata::job

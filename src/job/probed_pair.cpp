@@ -15,13 +15,13 @@ namespace {
 constexpr double kMostTimes = 4;  // as long as should be counted, on a link of few bytes
 constexpr double kParts = 3;      // of the time that is counted: see steady()
 constexpr double kDeviations = 3;
-constexpr std::uint64_t kLeastCounted = 8 * transport::Lanes::kLeastPiece;
+constexpr std::uint64_t kLeastCounted = 8 * transport::Stripes::kLeastPiece;
 constexpr std::int32_t kDataTag = -1;  // no group's
 constexpr std::int32_t kWordTag = -2;
 
 }  // namespace
 
-Loss Loss::between(const transport::Lanes::Packets& from, const transport::Lanes::Packets& until) {
+Loss Loss::between(const transport::Stripes::Packets& from, const transport::Stripes::Packets& until) {
   return {.packets = static_cast<double>(until.sent - std::min(until.sent, from.sent)),
           .again = static_cast<double>(until.again - std::min(until.again, from.again))};
 }
@@ -37,7 +37,7 @@ Loss steady(const Loss& whole, const std::optional<Loss>& least) {
 // later has come before, and would count for more than there was time for. (Where the kernel does not tell, what we
 // acknowledge counts.)
 Counted ProbedPair::send(std::int32_t to) {
-  const std::uint64_t begin = now_ns(), before = lanes_.traffic(to).acked;
+  const std::uint64_t begin = now_ns(), before = stripes_.traffic(to).acked;
   std::uint64_t sent = 0, acked = 0;
   double now = 0;
   std::optional<Sample> first, last, part;
@@ -49,7 +49,7 @@ Counted ProbedPair::send(std::int32_t to) {
     }
     step();
     now = static_cast<double>(now_ns() - begin) * 1e-9;
-    acked = lanes_.traffic(to).acked - before;
+    acked = stripes_.traffic(to).acked - before;
     if (!first && (now >= times_.settling_s || acked >= most_)) first = part = sample(to, acked, begin);
     if (first && !last && now - part->s >= times_.counted_s / kParts) {
       const Sample until = sample(to, acked, begin);
@@ -61,9 +61,9 @@ Counted ProbedPair::send(std::int32_t to) {
   } while (!failed_ && (!last || (now - last->s < Times::kBeyond * times_.counted_s && acked - first->acked < most_)));
   post(true, kWordTag, to, std::span(&end_, 1));
   while (open_ != 0) step();
-  while (!lanes_.settled()) sched_yield();  // nothing of it in what is measured next
+  while (!stripes_.settled()) sched_yield();  // nothing of it in what is measured next
   if (failed_) return {};
-  const transport::Lanes::Packets &from = first->packets, &until = last->packets;
+  const transport::Stripes::Packets &from = first->packets, &until = last->packets;
   const bool told = from.arrived != 0 && until.arrived > from.arrived;
   const std::uint64_t arrived = told ? until.arrived - from.arrived : last->acked - first->acked;
   return {.rate = static_cast<double>(arrived) / (last->s - first->s),
@@ -88,7 +88,7 @@ ProbedPair::Sample ProbedPair::sample(std::int32_t to, std::uint64_t acked, std:
   Sample taken{};
   for (int i = 0; i < kTries; ++i) {
     const std::uint64_t before = now_ns();
-    taken = {.s = 0, .acked = acked, .packets = lanes_.packets(to)};
+    taken = {.s = 0, .acked = acked, .packets = stripes_.packets(to)};
     const std::uint64_t after = now_ns();
     taken.s = static_cast<double>(before + after - 2 * begin) * 0.5e-9;
     if (after - before <= kMostNs) break;

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "transport/lanes.hpp"
+#include "transport/stripes.hpp"
 
 namespace urakata::job {
 
@@ -16,7 +16,7 @@ namespace urakata::job {
 struct Loss {
   double packets = 0, again = 0;
 
-  static Loss between(const transport::Lanes::Packets& from, const transport::Lanes::Packets& until);
+  static Loss between(const transport::Stripes::Packets& from, const transport::Stripes::Packets& until);
   void add(const Loss& other) { packets += other.packets, again += other.again; }
   bool less_than(const Loss& other) const { return again * other.packets < other.again * packets; }
 };
@@ -28,7 +28,7 @@ Loss steady(const Loss& whole, const std::optional<Loss>& least);
 
 // What a pair has carried while it was counted.
 struct Counted {
-  double rate = 0;  // bytes/s; 0 where the lanes are lost
+  double rate = 0;  // bytes/s; 0 where the stripes are lost
   Loss loss = {};
 };
 
@@ -43,9 +43,14 @@ struct Times {
 // in all. By one thread; each call ends.
 class ProbedPair {
  public:
-  ProbedPair(transport::Lanes& lanes, const Times& times, std::uint64_t most_bytes, std::uint64_t bytes,
+  ProbedPair(transport::Stripes& stripes, const Times& times, std::uint64_t most_bytes, std::uint64_t bytes,
              std::uint64_t least)
-      : lanes_(lanes), port_(lanes), times_(times), most_(most_bytes / 2), data_(bytes), under_way_(least * bytes) {}
+      : stripes_(stripes),
+        port_(stripes),
+        times_(times),
+        most_(most_bytes / 2),
+        data_(bytes),
+        under_way_(least * bytes) {}
 
   Counted send(std::int32_t to);
   void receive(std::int32_t from);
@@ -55,7 +60,7 @@ class ProbedPair {
   struct Sample {
     double s;  // since the beginning
     std::uint64_t acked;
-    transport::Lanes::Packets packets;
+    transport::Stripes::Packets packets;
   };
 
   Sample sample(std::int32_t to, std::uint64_t acked, std::uint64_t begin);
@@ -64,8 +69,8 @@ class ProbedPair {
   void post(bool sends, std::int32_t tag, std::int32_t peer, std::span<std::byte> memory);
   void step();
 
-  transport::Lanes& lanes_;
-  transport::LanesPort port_;
+  transport::Stripes& stripes_;
+  transport::StripesPort port_;
   const Times times_;
   const std::uint64_t most_;  // bytes
   std::vector<std::byte> data_;

@@ -17,9 +17,9 @@ Result<std::string> text_of_rank_0(Bootstrap& world, const Result<std::string>& 
     text = own.ok() ? *own : own.error().message;
     head.bytes = text.size();
   }
-  if (!world.broadcast(std::as_writable_bytes(std::span(&head, 1)), 0)) return Error{"the host refuses"};
+  if (!world.broadcast(std::as_writable_bytes(std::span(&head, 1)), 0)) return Error{"the MPI library refuses"};
   text.resize(head.bytes);
-  if (!world.broadcast(std::as_writable_bytes(std::span(text)), 0)) return Error{"the host refuses"};
+  if (!world.broadcast(std::as_writable_bytes(std::span(text)), 0)) return Error{"the MPI library refuses"};
   if (head.bad) return Error{text};
   return text;
 }

@@ -21,7 +21,7 @@ namespace urakata::job {
 namespace {
 
 // So many connections with each rank of another node, for a moment twice as many where both begin, and what program and
-// host need.
+// MPI library need.
 std::size_t descriptors_wanted(std::span<const std::int32_t> nodes, std::int32_t rank, std::size_t connections) {
   constexpr std::size_t kOthers = 256;
   const std::int32_t own_node = nodes[static_cast<std::size_t>(rank)];

@@ -71,7 +71,7 @@ std::string_view text_of(WireFacts::Obstacle obstacle) {
     case WireFacts::Obstacle::none:
       break;
     case WireFacts::Obstacle::asked:
-      return "the host was asked for";
+      return "the MPI library was asked for";
     case WireFacts::Obstacle::descriptors:
       return "its limit of descriptors is too low (ulimit -n)";
     case WireFacts::Obstacle::system:
@@ -219,7 +219,7 @@ Wiring::Found Wiring::find(Bootstrap& bootstrap, std::span<const std::int32_t> n
   mine.addresses = static_cast<std::uint32_t>(std::min(own.addresses.size(), kMostAddresses));
   std::copy_n(own.addresses.begin(), mine.addresses, mine.address.begin());
   const std::vector<Contact>& contacts = found.contacts = bootstrap.gathered(mine);
-  if (contacts.empty()) return nothing("the host refuses");
+  if (contacts.empty()) return nothing("the MPI library refuses");
   std::vector<std::int32_t>& first = found.first;
   first.assign(count, -1);
   for (const Contact& contact : contacts) {
@@ -238,7 +238,7 @@ Wiring::Found Wiring::find(Bootstrap& bootstrap, std::span<const std::int32_t> n
 
   for (std::size_t step = 1; step < count; step = count <= kAllPairs ? step + 1 : step * 2) found.steps.push_back(step);
   for (unsigned round = 0; round < kMostRounds; ++round) {
-    if (!probe(bootstrap, found)) return nothing("the host refuses");
+    if (!probe(bootstrap, found)) return nothing("the MPI library refuses");
     join(found);
     // What looks like distance may have been a busy machine: the least of several is near the truth.
     if (found_sites(network).count == 1) break;

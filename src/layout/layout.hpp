@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A layout: how the elements of a datatype lie in memory. The core asks it for sizes and lets it pack and unpack; what
-// a datatype is to the host stays behind this interface.
+// a datatype is to the MPI library stays behind this interface.
 //
 // Immutable after construction and shared by reference count; any thread may use it.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Type maps: what MPI's type constructors make, reduced to canonical form by each constructor. A value; the program's
-// arguments are taken as they are valid in MPI (the host has checked them).
+// arguments are taken as they are valid in MPI (the MPI library has checked them).
 //
 // Counts are elements, displacements and strides elements or bytes as in MPI, everything 64 bits wide. Elements of a
 // type of size zero occupy no bytes, but count for the bounds. Nothing here is on a fast path: constructors allocate.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A message of the program's on a circle, and its way: by the endpoint, by the host, or, for a receive from any source,
+// A message of the program's on an endpoint communicator, and its way: by the endpoint, by the MPI library, or, for a receive from any source,
 // by whichever is first.
 //
 // Inline, as is all of the fast path of a small message: what is handed on in memory makes the processor wait for its
@@ -10,20 +10,20 @@
 
 #include <cstdint>
 
-#include "messages/circle.hpp"
+#include "messages/endpoint_comm.hpp"
 #include "p2p/endpoint.hpp"
 
 namespace urakata::messages {
 
-// Where a message comes from: a rank of the space, one that the endpoint reaches by its link, or, on a mixed circle, one
-// that it does not reach (through the host) or either kind. From any source it is the last of these that is possible.
-enum class Carrier : std::uint8_t { space, link, by_host, either };
+// Where a message comes from: a rank of the space, one that the endpoint reaches by its link, or, on a mixed endpoint communicator, one
+// that it does not reach (through the MPI library) or either kind. From any source it is the last of these that is possible.
+enum class Carrier : std::uint8_t { space, link, by_native, either };
 // Is it the endpoint's alone?
 inline bool by_endpoint(Carrier carrier) { return carrier <= Carrier::link; }
 
 // A send or a receive that is ours to handle, with arguments that have been checked.
 struct MessageDescriptor {
-  Circle* circle = nullptr;
+  EndpointComm* endpoint_comm = nullptr;
   const layout::Layout* type = nullptr;  // of an element
   p2p::Port* to = nullptr;               // of a send to a rank of the space
   p2p::LinkPeer peer = p2p::kNoPeer;     // of a send by the link
@@ -40,7 +40,7 @@ struct MessageDescriptor {
 [[gnu::always_inline]] inline MessageDescriptor copy_of(const MessageDescriptor& descriptor) {
   const p2p::Buffer& buffer = descriptor.buffer;
   const p2p::Envelope& envelope = descriptor.envelope;
-  return {descriptor.circle,
+  return {descriptor.endpoint_comm,
           descriptor.type,
           descriptor.to,
           descriptor.peer,
@@ -60,38 +60,38 @@ struct MessageDescriptor {
   descriptor.buffer.layout = type.contiguous ? nullptr : &type;
 }
 
-// The way and the pattern of a receive or a probe on descriptor.circle; `source` is a rank of it or kAnySource.
+// The way and the pattern of a receive or a probe on descriptor.endpoint_comm; `source` is a rank of it or kAnySource.
 [[gnu::always_inline]] inline void route_receive(std::int32_t source, std::int32_t tag, MessageDescriptor& descriptor) {
-  const Circle& in = *descriptor.circle;
+  const EndpointComm& in = *descriptor.endpoint_comm;
   const bool any = source == p2p::kAnySource;
   if (in.wide && any) descriptor.carrier = in.mixed ? Carrier::either : Carrier::link;
   if (in.wide && !any) {
-    const Circle::Peer& peer = in.peers[static_cast<std::size_t>(source)];
-    if (peer.port == nullptr) descriptor.carrier = peer.reached() ? Carrier::link : Carrier::by_host;
+    const EndpointComm::Peer& peer = in.peers[static_cast<std::size_t>(source)];
+    if (peer.port == nullptr) descriptor.carrier = peer.reached() ? Carrier::link : Carrier::by_native;
   }
   descriptor.envelope.context = in.context;
   descriptor.envelope.source = source;
   descriptor.envelope.tag = tag;
 }
 
-// The same for a send to a rank of descriptor.circle. False: that is not in the space.
+// The same for a send to a rank of descriptor.endpoint_comm. False: that is not in the space.
 [[gnu::always_inline]] inline bool route_send(std::int32_t dest, std::int32_t tag, p2p::Mode mode,
                                               MessageDescriptor& descriptor) {
-  const Circle::Peer& peer = descriptor.circle->peers[static_cast<std::size_t>(dest)];
+  const EndpointComm::Peer& peer = descriptor.endpoint_comm->peers[static_cast<std::size_t>(dest)];
   if (peer.port == nullptr) return false;
   descriptor.envelope.context = peer.context;
-  descriptor.envelope.source = descriptor.circle->rank;
+  descriptor.envelope.source = descriptor.endpoint_comm->rank;
   descriptor.envelope.tag = tag;
   descriptor.to = peer.port;
   descriptor.mode = mode;
   return true;
 }
 
-// The same for one that is not in the space. False: it goes through the host.
+// The same for one that is not in the space. False: it goes through the MPI library.
 inline bool route_send_by_link(std::int32_t dest, std::int32_t tag, p2p::Mode mode, MessageDescriptor& descriptor) {
-  const Circle::Peer& peer = descriptor.circle->peers[static_cast<std::size_t>(dest)];
+  const EndpointComm::Peer& peer = descriptor.endpoint_comm->peers[static_cast<std::size_t>(dest)];
   if (peer.link == p2p::kNoPeer) return false;
-  descriptor.envelope = {peer.context, descriptor.circle->rank, tag};
+  descriptor.envelope = {peer.context, descriptor.endpoint_comm->rank, tag};
   descriptor.peer = peer.link;
   descriptor.mode = mode;
   return true;

@@ -35,28 +35,28 @@ bool MixedQueue::progress() {
   return lock.got() && poll();
 }
 
-bool MixedQueue::free_for_host(const MessageDescriptor& descriptor) {
-  if (descriptor.circle->unordered()) return true;
+bool MixedQueue::free_for_native(const MessageDescriptor& descriptor) {
+  if (descriptor.endpoint_comm->unordered()) return true;
   if (concurrent_) return false;
   if (open_.load(std::memory_order_acquire) == 0) return true;
   const Lock lock(*this);
   return !disturbs(descriptor);
 }
 
-bool MixedQueue::find_at_host(const MessageDescriptor& descriptor, p2p::Envelope* found) {
+bool MixedQueue::find_at_native(const MessageDescriptor& descriptor, p2p::Envelope* found) {
   poll();
   return probe(descriptor, found) && !claims(*found);
 }
 
 void MixedQueue::start(MixedReceive& entry) {
   const MessageDescriptor& descriptor = entry.descriptor_;
-  if (descriptor.carrier == Carrier::by_host) {
+  if (descriptor.carrier == Carrier::by_native) {
     if (!disturbs(descriptor)) return post(entry);
   } else {
-    // Now and then the host's message comes first, or a stream of messages of the space could keep it out forever.
+    // Now and then the MPI library's message comes first, or a stream of messages of the space could keep it out forever.
     constexpr unsigned kFair = 8;
     p2p::Envelope found;
-    HostHandle message = 0;
+    NativeHandle message = 0;
     if (++unasked_ > kFair && !disturbs(descriptor) && probe(descriptor, &found) && take(descriptor, found, &message)) {
       return receive(entry, message);
     }
@@ -73,17 +73,17 @@ void MixedQueue::start(MixedReceive& entry) {
 
 bool MixedQueue::probe(const MessageDescriptor& pattern, p2p::Envelope* found) {
   unasked_ = 0;
-  return host_.probe(pattern, found);
+  return native_.probe(pattern, found);
 }
 
-bool MixedQueue::take(const MessageDescriptor& pattern, const p2p::Envelope& found, HostHandle* message) {
+bool MixedQueue::take(const MessageDescriptor& pattern, const p2p::Envelope& found, NativeHandle* message) {
   unasked_ = 0;
-  return host_.take(pattern, found, message);
+  return native_.take(pattern, found, message);
 }
 
 bool MixedQueue::poll() {
   bool moved = false;
-  const MixedReceive* in_vain = nullptr;  // the last entry for which the host had nothing
+  const MixedReceive* in_vain = nullptr;  // the last entry for which the MPI library had nothing
   for (MixedReceive* entry = queue_.first(); entry != nullptr;) {
     MixedReceive& now = *entry;
     entry = entry->next;
@@ -102,7 +102,7 @@ bool MixedQueue::poll() {
     if (in_vain != nullptr && in_vain->descriptor_.envelope == descriptor.envelope) continue;
     if (!concurrent_ && now.open_ != nullptr && endpoint_.one_open()) {  // this one, so nothing can come in between
       if (!endpoint_.withdraw(*now.open_)) continue;
-      HostHandle message = 0;
+      NativeHandle message = 0;
       if (take(descriptor, descriptor.envelope, &message)) {
         leave(now);
         receive(now, message);
@@ -117,7 +117,7 @@ bool MixedQueue::poll() {
       in_vain = &now;
     } else if (!claims(found, &now)) {
       if (now.open_ != nullptr && !endpoint_.withdraw(*now.open_)) continue;  // leaves at the next poll
-      HostHandle message = 0;
+      NativeHandle message = 0;
       if (take(descriptor, found, &message)) {
         leave(now);
         receive(now, message);
@@ -140,61 +140,61 @@ void MixedQueue::leave_by_endpoint(MixedReceive& entry) {
   leave(entry);
   note_bringer(entry, false);
   if (!entry.abandoned_) return entry.state_.store(State::at_space, std::memory_order_release);
-  host_.leave_to_endpoint(*entry.open_, entry.descriptor_);
-  host_.dispose(entry.owner_);
+  native_.leave_to_endpoint(*entry.open_, entry.descriptor_);
+  native_.dispose(entry.owner_);
 }
 
 bool MixedQueue::test() {
   bool moved = false;
-  for (MixedReceive* entry = at_host_.first(); entry != nullptr;) {
+  for (MixedReceive* entry = at_native_.first(); entry != nullptr;) {
     MixedReceive& now = *entry;
     entry = entry->next;
-    if (!host_.ended(*now.theirs_)) continue;
-    forget_at_host(now);
+    if (!native_.ended(*now.theirs_)) continue;
+    forget_at_native(now);
     now.state_.store(State::finished, std::memory_order_release);
     moved = true;
   }
   return moved;
 }
 
-void MixedQueue::forget_at_host(MixedReceive& entry) {
-  at_host_.take([&](const MixedReceive& e) { return &e == &entry; });
+void MixedQueue::forget_at_native(MixedReceive& entry) {
+  at_native_.take([&](const MixedReceive& e) { return &e == &entry; });
   open_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Each turn of the host's is calls of the kernel, too, and where ranks share a core often gives it to another one. So who
+// Each turn of the MPI library's is calls of the kernel, too, and where ranks share a core often gives it to another one. So who
 // brings little is asked seldom, but at once again after it has brought something a few times.
-void MixedQueue::note_bringer(const MixedReceive& entry, bool by_host) {
-  constexpr unsigned kMostTurns = 8;  // as often as Open MPI looks after what seldom has news
+void MixedQueue::note_bringer(const MixedReceive& entry, bool by_native) {
+  constexpr unsigned kMostTurns = 8;  // as often as Open MPI looks after what seldom is ready
   if (entry.descriptor_.carrier != Carrier::either) return;
-  turns_of_endpoint_.store(by_host ? kMostTurns : std::max(1U, turns_of_endpoint() / 2), std::memory_order_relaxed);
+  turns_of_endpoint_.store(by_native ? kMostTurns : std::max(1U, turns_of_endpoint() / 2), std::memory_order_relaxed);
 }
 
 void MixedQueue::post(MixedReceive& entry) {
-  HostHandle request = 0;
-  const int code = host_.receive(entry.descriptor_, &request);
-  enter_host(entry, code, request);
+  NativeHandle request = 0;
+  const int code = native_.receive(entry.descriptor_, &request);
+  enter_native(entry, code, request);
 }
 
-void MixedQueue::receive(MixedReceive& entry, HostHandle message) {
-  HostHandle request = 0;
-  const int code = host_.receive(entry.descriptor_, message, &request);
+void MixedQueue::receive(MixedReceive& entry, NativeHandle message) {
+  NativeHandle request = 0;
+  const int code = native_.receive(entry.descriptor_, message, &request);
   note_bringer(entry, true);
-  enter_host(entry, code, request);
+  enter_native(entry, code, request);
 }
 
-void MixedQueue::enter_host(MixedReceive& entry, int code, HostHandle request) {
+void MixedQueue::enter_native(MixedReceive& entry, int code, NativeHandle request) {
   if (entry.abandoned_) {
-    if (code == 0) host_.free(request);
+    if (code == 0) native_.free(request);
     if (entry.open_ != nullptr) endpoint_.discard(*entry.open_);
-    return host_.dispose(entry.owner_);
+    return native_.dispose(entry.owner_);
   }
   entry.code_ = code;
   if (code != 0) return entry.state_.store(State::finished, std::memory_order_release);
   entry.theirs_ = request;
-  entry.state_.store(State::at_host, std::memory_order_release);
+  entry.state_.store(State::at_native, std::memory_order_release);
   open_.fetch_add(1, std::memory_order_relaxed);
-  at_host_.push(entry);
+  at_native_.push(entry);
 }
 
 }  // namespace urakata::messages

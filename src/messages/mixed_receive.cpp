@@ -50,7 +50,7 @@ MixedReceive::End MixedReceive::settled() const {
 void MixedReceive::cancel() {
   const MixedQueue::Lock lock(queue_);
   const State state = state_.load(std::memory_order_relaxed);
-  if (state == State::at_host) queue_.host_.cancel(*theirs_);
+  if (state == State::at_native) queue_.native_.cancel(*theirs_);
   if (state != State::queued || (open_ != nullptr && !queue_.endpoint_.cancel(*open_))) return;
   queue_.leave(*this);
   state_.store(open_ != nullptr ? State::at_space : State::finished, std::memory_order_release);
@@ -64,13 +64,13 @@ bool MixedReceive::abandon() {
       abandoned_ = true;
       return true;
     case State::at_space:
-      queue_.host_.leave_to_endpoint(*open_, descriptor_);
+      queue_.native_.leave_to_endpoint(*open_, descriptor_);
       return false;
-    case State::at_host:
-      queue_.forget_at_host(*this);
+    case State::at_native:
+      queue_.forget_at_native(*this);
       [[fallthrough]];
     case State::finished:
-      if (theirs_.has_value()) queue_.host_.free(*theirs_);
+      if (theirs_.has_value()) queue_.native_.free(*theirs_);
       if (open_ != nullptr) queue_.endpoint_.discard(*open_);
       return false;
   }

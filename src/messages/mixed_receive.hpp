@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receives on a mixed circle whose message may come from outside the space: those from any source, and those from one
+// Receives on a mixed endpoint communicator whose message may come from outside the space: those from any source, and those from one
 // rank outside that have to wait for the outcome of an earlier one from any source. They stand in a MixedQueue.
 //
 // Thread-safety: by any thread; end() and settled() by one that owns the receive.
@@ -10,8 +10,8 @@
 #include <memory>
 #include <optional>
 
-#include "messages/host.hpp"
 #include "messages/message_descriptor.hpp"
+#include "messages/native_receives.hpp"
 #include "p2p/request.hpp"
 
 namespace urakata::messages {
@@ -22,15 +22,15 @@ class MixedReceive {
  public:
   // What has become of a receive that is done.
   struct End {
-    int code = 0;                       // of the host, where it has refused the receive; the rest says nothing then
-    std::optional<HostHandle> request;  // where the host has carried it: to be completed, for its result
-    p2p::Result result;                 // where it has not
+    int code = 0;  // of the MPI library, where it has refused the receive; the rest says nothing then
+    std::optional<NativeHandle> request;  // where the MPI library has carried it: to be completed, for its result
+    p2p::Result result;                   // where it has not
   };
 
-  // Starts the receive that the descriptor tells of. `owner` is whatever Host::dispose() needs. Both outlive the
+  // Starts the receive that the descriptor tells of. `owner` is whatever NativeReceives::dispose() needs. Both outlive the
   // receive.
   static std::unique_ptr<MixedReceive> start(MixedQueue& queue, const MessageDescriptor& descriptor, void* owner);
-  // The same for a caller that waits for it at once, until it is done, and so asks the host soon. Nobody can cancel it, or
+  // The same for a caller that waits for it at once, until it is done, and so asks the MPI library soon. Nobody can cancel it, or
   // give it back.
   MixedReceive(MixedQueue& queue, const MessageDescriptor& descriptor);
   MixedReceive(const MixedReceive&) = delete;
@@ -39,7 +39,7 @@ class MixedReceive {
   // The caller need not wait any more.
   bool done() const {
     const State state = state_.load(std::memory_order_acquire);
-    return state == State::finished || (state != State::at_host && open_ != nullptr && open_->done());
+    return state == State::finished || (state != State::at_native && open_ != nullptr && open_->done());
   }
   // Ends a receive that is done; once.
   End end();
@@ -51,11 +51,11 @@ class MixedReceive {
   // caller does.
   bool abandon();
 
-  MixedReceive* next = nullptr;  // in the queue or among those at the host
+  MixedReceive* next = nullptr;  // in the queue or among those at the MPI library
 
  private:
   // `finished`: without the endpoint.
-  enum class State : std::uint8_t { queued, at_space, at_host, finished };
+  enum class State : std::uint8_t { queued, at_space, at_native, finished };
   friend class MixedQueue;
 
   MixedReceive(MixedQueue& queue, const MessageDescriptor& descriptor, void* owner)
@@ -64,9 +64,9 @@ class MixedReceive {
   MixedQueue& queue_;
   const MessageDescriptor& descriptor_;
   void* const owner_;
-  p2p::Request* open_ = nullptr;      // at the endpoint; taken back once the state is `at_host`
-  std::optional<HostHandle> theirs_;  // the host's request
-  int code_ = 0;                      // of the host's call that started it
+  p2p::Request* open_ = nullptr;        // at the endpoint; taken back once the state is `at_native`
+  std::optional<NativeHandle> theirs_;  // the MPI library's request
+  int code_ = 0;                        // of the MPI library's call that started it
   bool abandoned_ = false;
   std::atomic<State> state_{State::queued};
 };

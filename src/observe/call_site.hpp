@@ -23,7 +23,7 @@ struct CallSiteKey {
   const void* address = nullptr;       // the call's return address in the program
   std::uint64_t bytes = 0;             // payload, as the operation counts it (collectives.hpp, Arguments::bytes)
   std::string_view engine = {};        // "poll", "thread", "host"
-  std::string_view algorithm = {};     // "ring"; empty where the host decides
+  std::string_view algorithm = {};     // "ring"; empty where the MPI library decides
   const PythonLine* python = nullptr;  // lives as long as the process; nullptr: the call is not a Python program's
 };
 
@@ -64,8 +64,8 @@ class CallSite {
   Times overlapped;  // the part of in_flight that lay in the gap
   Samples samples;
 
-  // Touched by helpers.
-  alignas(64) std::atomic<std::uint64_t> helper_ns{0};  // spent by helpers on this site's instances
+  // Touched by progress threads.
+  alignas(64) std::atomic<std::uint64_t> progress_thread_ns{0};  // spent by progress threads on this site's instances
 
  private:
   std::string operation_, engine_, algorithm_, why_;
@@ -83,7 +83,9 @@ class ObservedInstance {
   void started(std::uint64_t begin);                               // before anybody else may see the instance
   void returned(std::uint64_t end, const ProfiledThread& thread);  // the operation is started
   void at(CallSite* site);                                         // where; before the starting call ends
-  void done(std::uint64_t now) { done_ = now; }  // never called for what the host runs: the wait's end then counts
+  void done(std::uint64_t now) {
+    done_ = now;
+  }  // never called for what the MPI library runs: the wait's end then counts
   void tested(std::uint64_t begin, std::uint64_t end) { tests_ += end - begin; }  // in vain
   // The call that found it finished; adds everything to the site.
   void finished(std::uint64_t begin, std::uint64_t end, const ProfiledThread& thread, const Work& work,

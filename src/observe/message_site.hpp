@@ -2,7 +2,7 @@
 // A call site of the program's own messages: how many, how large, and how long the program waited for them.
 //
 // Contract. The key is constant after construction. All counters are relaxed atomics, as in call_site.hpp. Where
-// something is not seen (a non-blocking receive that the host carries does not tell how much came), `sized`, `waited`
+// something is not seen (a non-blocking receive that the MPI library carries does not tell how much came), `sized`, `waited`
 // or `timed` stay behind `messages`.
 #pragma once
 
@@ -43,11 +43,11 @@ class MessageSite {
   void ended() { add(waited, 1); }                           // all of its waiting was seen
   void brief() { add(done_at_once, 1); }                     // it was over when its starting call was
   // A message has been transferred whose life was seen: see message_overlap.hpp. Times in ns.
-  void transferred(std::uint64_t life, std::uint64_t gap, std::uint64_t hidden) {
+  void transferred(std::uint64_t life, std::uint64_t gap, std::uint64_t overlapped) {
     add(timed, 1);
     add(life_ns, life);
     add(gap_ns, gap);
-    add(hidden_ns, hidden);
+    add(overlapped_ns, overlapped);
   }
 
   std::atomic<std::uint64_t> messages{0};
@@ -58,8 +58,8 @@ class MessageSite {
   std::atomic<std::uint64_t> done_at_once{0};  // of them: had nothing to hide
   std::atomic<std::uint64_t> timed{0};         // of the rest: those of which the following are sums
   std::atomic<std::uint64_t> life_ns{0};
-  std::atomic<std::uint64_t> gap_ns{0};     // the most that can have been hidden of it
-  std::atomic<std::uint64_t> hidden_ns{0};  // the least
+  std::atomic<std::uint64_t> gap_ns{0};         // the most that can have been hidden of it
+  std::atomic<std::uint64_t> overlapped_ns{0};  // the least
 
  private:
   std::string operation_, carrier_;

@@ -14,12 +14,12 @@ std::uint64_t hash(const void* address, std::uint64_t other) {
 
 }  // namespace
 
-Observer::Observer(bool timeline, std::uint32_t helpers, std::uint32_t spans)
+Observer::Observer(bool timeline, std::uint32_t progress_threads, std::uint32_t spans)
     : others_({.operation = "(others)"}, "more call sites than the report keeps apart", kMaxCallSites),
       other_messages_({.operation = "(others)"}, kMaxCallSites) {
   if (!timeline) return;
-  for (std::uint32_t i = 0; i < helpers; ++i) {
-    tracks_.push_back(std::make_unique<Track>("helper " + std::to_string(i), spans));
+  for (std::uint32_t i = 0; i < progress_threads; ++i) {
+    tracks_.push_back(std::make_unique<Track>("progress thread " + std::to_string(i), spans));
   }
 }
 

@@ -4,7 +4,7 @@
 // There is none unless a report was asked for, so that observing costs one branch when off. Usage, in the shim:
 //     if (observer != nullptr) request.observed.at(observer->call_site(key, why));
 //
-// Contract. call_site(), message_site(), helper() and Track::add may be called by any thread at any time. The
+// Contract. call_site(), message_site(), progress_thread() and Track::add may be called by any thread at any time. The
 // first two allocate only at the first sight of a key; every other call on the fast path allocates nothing, and none
 // takes a lock. Sites live as long as the observer.
 #pragma once
@@ -27,8 +27,8 @@ class Observer {
       CallSiteTable<CallSite, CallSiteKey>::kMost;  // from there on all further keys share one site, "(others)"
   static constexpr std::uint32_t kSpans = 1 << 16;
 
-  // `helpers` tracks if there is a time line, of `spans` spans each.
-  explicit Observer(bool timeline, std::uint32_t helpers = 0, std::uint32_t spans = kSpans);
+  // `progress_threads` tracks if there is a time line, of `spans` spans each.
+  explicit Observer(bool timeline, std::uint32_t progress_threads = 0, std::uint32_t spans = kSpans);
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
 
@@ -36,7 +36,7 @@ class Observer {
   MessageSite* message_site(const MessageKey& key);  // of the program's own messages; as many again
 
   // nullptr: there is no time line.
-  Track* helper(std::uint32_t number) { return number < tracks_.size() ? tracks_[number].get() : nullptr; }
+  Track* progress_thread(std::uint32_t number) { return number < tracks_.size() ? tracks_[number].get() : nullptr; }
 
   std::vector<const CallSite*> call_sites() const;  // in the order of first sight
   std::vector<const MessageSite*> message_sites() const;

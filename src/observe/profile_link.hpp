@@ -23,7 +23,7 @@ struct ProfiledThread {
 };
 
 struct ProfileLink {
-  // Where a call of MPI_NAME, or of ura_NAME with its whole name, goes on behind the profile: Urakata's own, else the host's;
+  // Where a call of MPI_NAME, or of ura_NAME with its whole name, goes on behind the profile: Urakata's own, else the MPI library's;
   // nullptr: neither has it.
   void* (*find)(const char* name);
   ProfiledThread* (*thread)();  // the calling one's

@@ -55,7 +55,7 @@ void put(JsonWriter& json, const CallSite& site, const Meta& meta) {
   put(json, "wait", site.wait);
   put(json, "in_flight", site.in_flight);
   put(json, "overlapped", site.overlapped);
-  json.key("helper_ns").number(site.helper_ns.load(std::memory_order_relaxed)).key("samples").array();
+  json.key("helper_ns").number(site.progress_thread_ns.load(std::memory_order_relaxed)).key("samples").array();
   for (const Sample& sample : site.samples.all()) put(json, sample);
   json.end().end();
 }
@@ -76,7 +76,7 @@ void put(JsonWriter& json, const MessageSite& site, const Meta& meta) {
   number("timed", site.timed);
   number("life_ns", site.life_ns);
   number("gap_ns", site.gap_ns);
-  number("hidden_ns", site.hidden_ns);
+  number("hidden_ns", site.overlapped_ns);
   json.end();
 }
 
@@ -94,11 +94,11 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   json.key("node_cores").number(meta.node_cores);
   json.key("host").string(host_name()).key("pid").signed_number(getpid());
   json.key("clock").string(clock_name());
-  json.key("program").string(meta.program).key("host_mpi").string(meta.host_mpi).key("abi").string(meta.abi);
+  json.key("program").string(meta.program).key("host_mpi").string(meta.mpi_library).key("abi").string(meta.abi);
   json.key("engine").string(meta.engine).key("engine_why").string(meta.engine_why);
   json.key("transport").string(meta.transport).key("transport_why").string(meta.transport_why);
   json.key("messages_by").string(meta.messages).key("messages_why").string(meta.messages_why);
-  json.key("messages_helper").boolean(meta.messages_helper);
+  json.key("messages_helper").boolean(meta.messages_progress);
   json.key("space").object().key("asked").boolean(meta.space.asked).key("ranks").number(meta.space.ranks);
   json.key("why").string(meta.space.why).end();
   if (!meta.sites.found.empty()) {
@@ -106,7 +106,7 @@ std::string text_of(const Observer& observer, const Meta& meta) {
     for (const Meta::Sites::Traffic& way : meta.sites.ways) {
       json.object().key("site").string(way.site).key("round_trip_ms").real(way.round_trip_ms);
       json.key("bytes").number(way.bytes).key("pieces").number(way.pieces).key("again").number(way.again);
-      json.key("lanes").number(way.lanes).key("lost").number(way.lost).end();
+      json.key("connections").number(way.connections).key("lost").number(way.lost).end();
     }
     json.end().key("links").array();
     for (const Meta::Sites::Link& link : meta.sites.links) {
@@ -126,9 +126,9 @@ std::string text_of(const Observer& observer, const Meta& meta) {
     json.key("fetched").number(meta.devices.fetched).key("stored").number(meta.devices.stored).end();
   }
   json.key("helpers").array();
-  for (const Meta::Helper& helper : meta.helpers) {
-    json.object().key("placement").string(helper.placement).key("cpus").string(helper.cpus);
-    json.key("cpu_seconds").real(helper.cpu_seconds).end();
+  for (const Meta::ProgressThreadFacts& progress_thread : meta.progress_threads) {
+    json.object().key("placement").string(progress_thread.placement).key("cpus").string(progress_thread.cpus);
+    json.key("cpu_seconds").real(progress_thread.cpu_seconds).end();
   }
   json.end().key("options").array();
   for (const Meta::Setting& option : meta.options) {

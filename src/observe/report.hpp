@@ -16,7 +16,7 @@ struct Meta {
   struct Setting {
     std::string name, value, origin;  // "ENGINE", "thread", "environment"
   };
-  struct Helper {
+  struct ProgressThreadFacts {
     std::string placement;   // "spare core", "shared core"
     std::string cpus;        // "3" or "0-3"; empty: not bound
     double cpu_seconds = 0;  // from the scheduler's accounting
@@ -27,17 +27,17 @@ struct Meta {
   std::uint32_t job = 0;  // tells this job's files from another's in the same folder; 0: not known
   // On this rank's node, as far as its ranks may use the cores; 0: not known.
   std::uint32_t node_ranks = 0, node_cores = 0;
-  std::string program;   // its command line
-  std::string file;      // path of the program's own file
-  std::string host_mpi;  // MPI_Get_library_version's first line
-  std::string abi;       // "openmpi", "mpich", "abi"
+  std::string program;      // its command line
+  std::string file;         // path of the program's own file
+  std::string mpi_library;  // MPI_Get_library_version's first line
+  std::string abi;          // "openmpi", "mpich", "abi"
   std::string engine;
   std::string engine_why;  // e.g. why a spare core was refused
   std::string transport;   // of our messages between nodes: host or wire
   std::string transport_why;
   std::string messages;  // by what the program's own go between nodes: host or wire
   std::string messages_why;
-  bool messages_helper = false;  // a helper moves them while the program computes
+  bool messages_progress = false;  // a progress thread moves them while the program computes
   struct Space {
     bool asked = false;
     std::uint32_t ranks = 0;  // that share this rank's, with itself; 0: it is in none
@@ -50,9 +50,9 @@ struct Meta {
       double round_trip_ms = 0;
       std::uint64_t bytes = 0;
       std::uint64_t pieces = 0;
-      std::uint64_t again = 0;  // pieces of lost lanes
-      std::uint32_t lanes = 0;  // the most at a time to a rank
-      std::uint32_t lost = 0;   // lanes
+      std::uint64_t again = 0;        // pieces of lost connections
+      std::uint32_t connections = 0;  // the most at a time to a rank
+      std::uint32_t lost = 0;         // connections
     };
     std::vector<Traffic> ways;
     struct Link {  // between two sites of the job
@@ -69,10 +69,10 @@ struct Meta {
     std::uint64_t fetched = 0;  // bytes staged, from devices and to them
     std::uint64_t stored = 0;
   } devices;
-  double caller_cpu_seconds = 0;  // of the whole process without the helpers
+  double caller_cpu_seconds = 0;  // of the whole process without the progress threads
   std::uint64_t fences = 0;       // that the rank had the kernel put into all cores (p2p/fence.hpp)
   std::vector<Setting> options;
-  std::vector<Helper> helpers;
+  std::vector<ProgressThreadFacts> progress_threads;
 };
 
 // Creates `directory` and its parents if needed. The file appears under its name only when whole. The error names the

@@ -14,7 +14,7 @@ namespace urakata::p2p {
 struct BackoffSettings {
   bool oversubscribed = false;  // more ranks than cores: spinning would keep a peer from running
   unsigned pauses = 0;          // between two polls; see pauses_between_polls()
-  // What else the rank has to keep moving while it waits (the host can only be polled). Returns whether anything moved.
+  // What else the rank has to keep moving while it waits (the MPI library can only be polled). Returns whether anything moved.
   bool (*poll)() = nullptr;
   // Where the poll finds nothing it has given the core away by itself. To do it once more would halve how often this rank
   // polls, beside one on its core that does it once.
@@ -27,7 +27,7 @@ struct BackoffSettings {
       nullptr;  // with `sleep`: does the descriptor tell of all that is waited for? Else sleeping is put off
   std::atomic<unsigned>* waiting = nullptr;  // how many wait at the moment, where somebody wants to know; relaxed
   void (*entered)() = nullptr;               // called where a wait begins; together with `waiting`
-  std::uint64_t longest_nap = 800'000;       // ns; naps end by themselves: the host tells nobody that it has news
+  std::uint64_t longest_nap = 800'000;  // ns; naps end by themselves: the MPI library tells nobody that it is ready
 };
 
 inline void rest(unsigned pauses) {
@@ -131,7 +131,7 @@ class Backoff {
       backoff_settings_.sleep(told() ? nap_ns_ : std::min(nap_ns_, kUntoldNap));
     } else {
       port_.sleep(nap_ns_, [&] {
-        return ready() || port_.inbox.peek() != nullptr || port_.assist.load() != nullptr || port_.further_news();
+        return ready() || port_.inbox.peek() != nullptr || port_.assist.load() != nullptr || port_.further_readiness();
       });
     }
     if (nap_ns_ < backoff_settings_.longest_nap) nap_ns_ *= 2;

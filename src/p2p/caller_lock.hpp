@@ -2,26 +2,26 @@
 // The lock of an endpoint's queues, as dear as the threads that may call make it.
 //
 //   one             only one thread calls at a time: nothing is done
-//   one_and_helper  threads of the program call one at a time, and besides a helper, seldom: those of the program only
-//                   store a flag, and the helper has the kernel put a fence into all running threads before it loads
+//   one_and_progress_thread  threads of the program call one at a time, and besides a progress thread, seldom: those of the program only
+//                   store a flag, and the progress thread has the kernel put a fence into all running threads before it loads
 //                   that flag (an asymmetric Dekker lock)
-//   one_and_often   the same with a helper that comes often: a fence in all threads of a space each time would cost the
+//   one_and_often   the same with a progress thread that comes often: a fence in all threads of a space each time would cost the
 //                   other ranks more than a locked exchange costs each call here. A spin lock, which a thread of the
-//                   program may keep while it waits for some microseconds: a helper tries, or spins as long
+//                   program may keep while it waits for some microseconds: a progress thread tries, or spins as long
 //   many            threads of the program call at once: a spin lock
 //
-// Which side of `one_and_helper` a thread is on says `on_helper_thread`.
+// Which side of `one_and_progress_thread` a thread is on says `on_progress_thread`.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-#include "base/helper_thread.hpp"
+#include "base/progress_thread.hpp"
 #include "base/waiting.hpp"
 
 namespace urakata::p2p {
 
-enum class Callers : std::uint8_t { one, one_and_helper, one_and_often, many };
+enum class Callers : std::uint8_t { one, one_and_progress_thread, one_and_often, many };
 
 class CallerLock {
  public:
@@ -37,24 +37,24 @@ class CallerLock {
 
   void lock() {
     if (callers_ == Callers::one) return;
-    if (callers_ == Callers::one_and_helper && !on_helper_thread) {
+    if (callers_ == Callers::one_and_progress_thread && !on_progress_thread) {
       begin_as_program();
     } else {
       compete();
     }
   }
 
-  // Not for threads of the program where a helper calls besides.
+  // Not for threads of the program where a progress thread calls besides.
   bool try_lock() {
     if (callers_ == Callers::one) return true;
-    if (callers_ == Callers::one_and_helper) return try_as_helper();
+    if (callers_ == Callers::one_and_progress_thread) return try_as_progress_thread();
     return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
   }
 
   // True: other threads of the program may be waiting for what was done.
   bool unlock() {
     if (callers_ == Callers::one) return false;
-    (callers_ == Callers::one_and_helper && !on_helper_thread ? program_in_ : held_)
+    (callers_ == Callers::one_and_progress_thread && !on_progress_thread ? program_in_ : held_)
         .store(false, std::memory_order_release);
     return callers_ == Callers::many;
   }
@@ -62,17 +62,17 @@ class CallerLock {
  private:
   void begin_as_program() {
     program_in_.store(true, std::memory_order_relaxed);
-    // The helper's fence orders the two for the processor, this one for the compiler.
+    // The progress thread's fence orders the two for the processor, this one for the compiler.
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (held_.load(std::memory_order_acquire)) wait_for_helper();
+    if (held_.load(std::memory_order_acquire)) wait_for_progress_thread();
   }
-  void wait_for_helper();
+  void wait_for_progress_thread();
   void compete();
-  bool try_as_helper();
+  bool try_as_progress_thread();
 
   const Callers callers_;
-  std::atomic<bool> held_{false};        // by whoever takes the spin lock, or by the helper
-  std::atomic<bool> program_in_{false};  // one_and_helper: a thread of the program holds or awaits the lock
+  std::atomic<bool> held_{false};        // by whoever takes the spin lock, or by the progress thread
+  std::atomic<bool> program_in_{false};  // one_and_progress_thread: a thread of the program holds or awaits the lock
 };
 
 }  // namespace urakata::p2p

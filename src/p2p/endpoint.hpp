@@ -13,7 +13,7 @@
 //                from share_from on after it has told, and the receiver unpacks what is there meanwhile.
 //                In an exchange payloads up to exchange_most are copied aside before the slot tells, and nobody helps.
 //                Up to set_aside_most bytes a standard send whose payload was packed is done, and one that waits for long,
-//                or is tested many times, copies its payload aside and is done: as the host would have it,
+//                or is tested many times, copies its payload aside and is done: as the MPI library would have it,
 //                programs in which both sides send first do not hang.
 //   full inbox   the sender keeps the send in its own list, in order for each receiver, and fills slots when it makes
 //                progress and there is room.
@@ -127,9 +127,9 @@ class Endpoint {
   // Moves everything on that can move without waiting, or until `awaited` is finished. Returns whether anything moved.
   bool progress(const Request* awaited = nullptr);
 
-  // The same for a helper, which does nothing while a thread of the rank is at it.
+  // The same for a progress thread, which does nothing while a thread of the rank is at it.
   void progress_if_free();
-  // The same of the link alone, for its helper, which must not enter the host: what only a layout can unpack is left
+  // The same of the link alone, for its progress thread, which must not enter the MPI library: what only a layout can unpack is left
   // to the threads of the rank. (A space's messages unpack where they are matched.)
   void progress_link_if_free();
 
@@ -145,7 +145,7 @@ class Endpoint {
   }
 
   // Gives a request back. One that is not finished goes on by itself, and its buffer has to stay until then;
-  // `release_layout` is then called with it at the end, by the thread that is in the endpoint, a helper too.
+  // `release_layout` is then called with it at the end, by the thread that is in the endpoint, a progress thread too.
   void release(Request& request, void (*release_layout)(const Request&) = nullptr);
 
   // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release(), and nothing
@@ -214,14 +214,14 @@ class Endpoint {
 
   // linked.cpp
   class Linked;
-  bool link_news() const;
+  bool link_readiness() const;
   bool step_link();
   bool link_idle() const;
   void deliver_linked(Request& receive, Unexpected& message);
 
   // progress.cpp
   void wait_long(Request& request);
-  bool news() const;
+  bool readiness() const;
   void note_stream();
   void list(Queue<Request>& queue, Request& request);
   bool step(const Request* awaited = nullptr);
@@ -245,7 +245,7 @@ class Endpoint {
   std::uint64_t aside_ = 0;  // bytes of all sends that are `unassisted`
 
   // Stored by the thread that holds the lock, and loaded by any thread of the rank, but for sent_last_, which stands
-  // here to be in one line with them. Relaxed: nothing else is read on their word without the lock. (A helper reads
+  // here to be in one line with them. Relaxed: nothing else is read on their word without the lock. (A progress thread reads
   // open_ before it sleeps, and whoever has opened a request reads whether it sleeps: FallbackProgress::expect() has
   // that fence.)
   std::atomic<std::uint32_t> open_{0};  // requests in use

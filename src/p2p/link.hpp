@@ -25,8 +25,8 @@
 // Ownership: an eager payload is the caller's again when the call returns. Elements stay what and where they are until
 // the event sent or received, or failed: from then on the link touches them no more.
 //
-// Thread-safety: the endpoint calls with its lock held, so one thread at a time, and not from within an event; news()
-// by any thread. A link that learns of news while the rank may be asleep calls Port::wake() after news() says so.
+// Thread-safety: the endpoint calls with its lock held, so one thread at a time, and not from within an event; readiness()
+// by any thread. A link that learns of readiness while the rank may be asleep calls Port::wake() after readiness() says so.
 #pragma once
 
 #include <cstddef>
@@ -98,7 +98,7 @@ class Link {
   // Moves on what can move without waiting. Returns whether anything did.
   virtual bool poll(Events& events) = 0;
   // Would poll() do anything? Cheap: asked by whoever waits.
-  virtual bool news() const = 0;
+  virtual bool readiness() const = 0;
 };
 
 }  // namespace urakata::p2p

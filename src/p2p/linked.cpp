@@ -62,7 +62,7 @@ Transfer Endpoint::transfer(const Request& request) {
   return linked_->transfer(request);
 }
 
-bool Endpoint::link_news() const { return linked_->news(); }
+bool Endpoint::link_readiness() const { return linked_->readiness(); }
 bool Endpoint::step_link() { return linked_->step(); }
 bool Endpoint::link_idle() const { return linked_ == nullptr || linked_->idle(); }
 void Endpoint::deliver_linked(Request& receive, Unexpected& message) { linked_->deliver(receive, message); }

@@ -2,10 +2,10 @@
 // What an endpoint has under way by its link. See link.hpp for the protocol.
 //
 // A request is in one of the queues from its start to its end: a send in rts_sent, sending; a receive, once it
-// has matched an RTS, in receiving. Sends keep Request::queued set as long. Receives whose payload a helper has taken in
-// and only their layout can unpack, which may enter the host, are in left until a thread of the rank comes by.
+// has matched an RTS, in receiving. Sends keep Request::queued set as long. Receives whose payload a progress thread has taken in
+// and only their layout can unpack, which may enter the MPI library, are in left until a thread of the rank comes by.
 //
-// Thread-safety: by whoever has the endpoint's lock; news() by any thread.
+// Thread-safety: by whoever has the endpoint's lock; readiness() by any thread.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ class Endpoint::Linked final : public Link::Events {
     return link.poll(*this) || moved;
   }
   bool idle() const { return rts_sent_.empty() && sending_.empty() && receiving_.empty() && left_.empty(); }
-  bool news() const { return link.news() || (any_left_.load(std::memory_order_relaxed) && may_unpack()); }
+  bool readiness() const { return link.readiness() || (any_left_.load(std::memory_order_relaxed) && may_unpack()); }
 
   void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes,
              LinkTicket send) override;
@@ -47,7 +47,7 @@ class Endpoint::Linked final : public Link::Events {
   Request* match(const Envelope& envelope);
   Unexpected& keep(LinkPeer from, const Envelope& envelope, Kind kind, std::uint64_t bytes);
   void accept(Request& receive, LinkPeer from, std::uint64_t bytes, LinkTicket send);
-  static bool may_unpack() { return !on_helper_thread; }
+  static bool may_unpack() { return !on_progress_thread; }
   void begin(Request& request, LinkPeer peer, std::uint64_t bytes);
   static void end(Request& request);
   bool leave(Request& receive, const std::byte* payload, std::uint64_t bytes);

@@ -9,7 +9,7 @@
 //
 // Part of endpoint.hpp, which includes this file behind the class.
 //
-// Thread-safety: all functions under the endpoint's lock; news() by any thread if several threads use the endpoint.
+// Thread-safety: all functions under the endpoint's lock; readiness() by any thread if several threads use the endpoint.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ class Endpoint::Pairs final : public Port::Further {
 
   // Takes the puts that have come. Returns whether there were any.
   bool step();
-  bool news() const override;
+  bool readiness() const override;
   bool waits() const { return !waiting_.empty(); }  // whether a started receive waited at the last poll
   // If the request is a pair's receive: polls for its put, and nothing else, for a short time.
   void await(const Request& request);

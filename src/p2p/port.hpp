@@ -27,18 +27,18 @@ class Port {
   // request's `finished`.
   alignas(kLine) std::atomic<Request*> assist{nullptr};
 
-  // What tells the rank of news besides inbox and assist. The rank's own.
+  // What tells the rank of readiness besides inbox and assist. The rank's own.
   class Further {
    public:
-    virtual bool news() const = 0;
+    virtual bool readiness() const = 0;
 
    protected:
     ~Further() = default;
   };
   std::atomic<const Further*> further{nullptr};  // constant once set, release; acquire
-  bool further_news() const {
+  bool further_readiness() const {
     const Further* const more = further.load(std::memory_order_acquire);
-    return more != nullptr && more->news();
+    return more != nullptr && more->readiness();
   }
 
   // Wakes the threads of the rank that sleep. After whatever they may be waiting for was stored.

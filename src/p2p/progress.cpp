@@ -19,9 +19,10 @@ constexpr unsigned kRests = 8;      // pauses between two polls
 }  // namespace
 
 // Without the lock, and without a store: a rank that waits polls here all the time.
-bool Endpoint::news() const {
+bool Endpoint::readiness() const {
   return port_.inbox.peek() != nullptr || port_.assist.load(std::memory_order_relaxed) != nullptr ||
-         listed_.load(std::memory_order_relaxed) || (linked_ != nullptr && link_news()) || port_.further_news();
+         listed_.load(std::memory_order_relaxed) || (linked_ != nullptr && link_readiness()) ||
+         port_.further_readiness();
 }
 
 void Endpoint::list(Queue<Request>& queue, Request& request) {
@@ -30,7 +31,7 @@ void Endpoint::list(Queue<Request>& queue, Request& request) {
 }
 
 bool Endpoint::progress(const Request* awaited) {
-  if (!news()) {
+  if (!readiness()) {
     if (port_.inbox.owes()) {  // in the time of waiting
       const Guard guard(lock_);
       port_.inbox.give_back();
@@ -44,7 +45,7 @@ bool Endpoint::progress(const Request* awaited) {
 }
 
 void Endpoint::progress_if_free() {
-  if (!(news() || port_.inbox.owes()) || !lock_.try_lock()) return;
+  if (!(readiness() || port_.inbox.owes()) || !lock_.try_lock()) return;
   const bool moved = step();
   port_.inbox.give_back();
   lock_.unlock();
@@ -52,7 +53,7 @@ void Endpoint::progress_if_free() {
 }
 
 void Endpoint::progress_link_if_free() {
-  if (!link_news() || !lock_.try_lock()) return;
+  if (!link_readiness() || !lock_.try_lock()) return;
   const bool moved = step_link();
   lock_.unlock();
   if (moved) port_.wake();
@@ -107,7 +108,7 @@ void Endpoint::wait_long(Request& request) {
   }
   Backoff backoff(port_, backoff_settings_);
   // Tested last before a nap: what comes by the link after that wakes the rank.
-  const auto ready = [&] { return request.done() || (linked_ != nullptr && link_news()); };
+  const auto ready = [&] { return request.done() || (linked_ != nullptr && link_readiness()); };
   while (!request.done()) {
     if (progress(&request)) {
       backoff.restart();

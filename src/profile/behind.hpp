@@ -10,7 +10,7 @@ namespace urakata::profile {
 
 const observe::ProfileLink& behind();
 
-// A function of MPI's as Urakata, or else the host, has it; by its name without MPI_.
+// A function of MPI's as Urakata, or else the MPI library, has it; by its name without MPI_.
 template <class Type>
 Type find(const char* name) {
   return reinterpret_cast<Type>(behind().find(name));

@@ -48,7 +48,7 @@ class ProfiledCall {
   ProfiledCall(const ProfiledCall&) = delete;
   ProfiledCall& operator=(const ProfiledCall&) = delete;
 
-  // nullptr: neither Urakata nor the host has it.
+  // nullptr: neither Urakata nor the MPI library has it.
   template <class Type>
   Type next() {
     void* found = function_.next.load(std::memory_order_relaxed);

@@ -109,7 +109,7 @@ void store(std::byte* at, Complex<V> value) {
   store(at + sizeof(V), value.im);
 }
 
-// C's product of complex numbers, which finds infinities where the plain formula gives NaN, as hosts do.
+// C's product of complex numbers, which finds infinities where the plain formula gives NaN, as MPI libraries do.
 __extension__ typedef _Complex float ComplexFloat;
 __extension__ typedef _Complex double ComplexDouble;
 __extension__ typedef _Complex long double ComplexLongDouble;
@@ -141,7 +141,7 @@ Complex<V> product(Complex<V> a, Complex<V> b) {
 }
 
 // One operation each: a is the left operand, b the right one that is also the result. Min and max take a unless b is
-// strictly better, in this very form: hosts do so too, and it decides what becomes of NaN and of the sign of zero.
+// strictly better, in this very form: MPI libraries do so too, and it decides what becomes of NaN and of the sign of zero.
 struct Sum {
   template <Integer T>
   static T of(T a, T b) {

@@ -71,7 +71,7 @@ Reducers make_reducers() {
 }  // namespace
 
 const Reducer* builtin(Op op, Type type) {
-  static const Reducers& reducers = *new Reducers(make_reducers());  // helpers may outlast main
+  static const Reducers& reducers = *new Reducers(make_reducers());  // progress threads may outlast main
   const auto row = static_cast<unsigned>(op);
   const auto column = static_cast<unsigned>(type);
   if (row >= kOps || column >= kTypes) return nullptr;

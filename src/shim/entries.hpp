@@ -3,11 +3,11 @@
 #pragma once
 
 #include "shim/native/abi.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/space.hpp"
 #include "shim/profile/profiled.hpp"
 
-// An entry point of messages. Outside a space they are the host's (host.message_path): that is tested first, and what
+// An entry point of messages. Outside a space they are the MPI library's (native.message_path): that is tested first, and what
 // else there is to do is done in a function of its own, so that without registers to save it costs the program no more
 // than a test and a jump. In one section: side by side, on one page. The same test tells whether the
 // report is to know; that function is jumped to as well, so its return address is the program's (in a build without
@@ -19,12 +19,12 @@
 
 namespace urakata::shim {
 
-// What a function of an entry point returns where the call is the host's: no MPI error code.
-constexpr int kHosts = -1;
+// What a function of an entry point returns where the call is the MPI library's: no MPI error code.
+constexpr int kNotOurs = -1;
 
-// Before a call of the host in an entry point that may be the program's first.
-inline void need_host() {
-  if (!host.found) find_host();
+// Before a call of the MPI library in an entry point that may be the program's first.
+inline void need_native() {
+  if (!native.found) find_native();
 }
 
 }  // namespace urakata::shim

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The functions of MPI that Urakata knows of: the collectives that it may intercept, of which generate.py makes the
-entry points, and the host's functions that it calls.
+"""The functions of MPI that Urakata knows of: the collectives that it may handle, of which generate.py makes the
+entry points, and the MPI library's functions that it calls.
 
 Each row of COLLECTIVES: the operation's name in the standard, our operation, the parameters before the communicator in
 order, and which forms are generated beside the non-blocking and the persistent one. A parameter is a kind, written as
@@ -42,7 +42,7 @@ class Collective(NamedTuple):
     operation: str
     parameters: str
     large: bool = True  # has a _c form
-    blocking: bool = False  # Urakata may intercept the blocking form, too
+    blocking: bool = False  # Urakata may handle the blocking form, too
 
 
 COLLECTIVES = [
@@ -72,7 +72,7 @@ COLLECTIVES = [
 
 
 class When(Enum):
-    """Where a function of the host's is known at all: what the preprocessor asks."""
+    """Where a function of the MPI library is known at all: what the preprocessor asks."""
 
     ALWAYS = ""
     MPI_4 = "MPI_VERSION >= 4"
@@ -82,24 +82,24 @@ class When(Enum):
 
 
 class Look(Enum):
-    """How it is looked for when the host is found."""
+    """How it is looked for when the MPI library is found."""
 
     NEED = "it must be there"
-    FIND = "nullptr where the host lacks it"
+    FIND = "nullptr where the MPI library lacks it"
     FIND_X = "likewise, also as MPIX_"
 
 
-class HostFunctions(NamedTuple):
-    """Functions of the host's that Urakata calls, beside those of COLLECTIVES, without MPI_."""
+class NativeFunctions(NamedTuple):
+    """Functions of the MPI library that Urakata calls, beside those of COLLECTIVES, without MPI_."""
 
     when: When
     look: Look
     names: str
 
 
-HOST_FUNCTIONS = [
+NATIVE_FUNCTIONS = [
     # The program's own messages and communicators. First: what the entry points of messages jump to lies together.
-    HostFunctions(
+    NativeFunctions(
         When.ALWAYS,
         Look.NEED,
         """
@@ -112,7 +112,7 @@ HOST_FUNCTIONS = [
         """,
     ),
     # What Urakata itself needs.
-    HostFunctions(
+    NativeFunctions(
         When.ALWAYS,
         Look.NEED,
         """
@@ -128,9 +128,9 @@ HOST_FUNCTIONS = [
         """,
     ),
     # Large counts.
-    HostFunctions(When.MPI_4, Look.FIND, "Type_get_envelope_c Type_get_contents_c Pack_c Unpack_c Isend_c Irecv_c"),
+    NativeFunctions(When.MPI_4, Look.FIND, "Type_get_envelope_c Type_get_contents_c Pack_c Unpack_c Isend_c Irecv_c"),
     # The program's own messages with large counts, and MPI_Isendrecv.
-    HostFunctions(
+    NativeFunctions(
         When.MPI_4,
         Look.FIND,
         """
@@ -140,9 +140,9 @@ HOST_FUNCTIONS = [
         """,
     ),
     # Status of several requests.
-    HostFunctions(When.MPI_4_1, Look.FIND, "Request_get_status_any Request_get_status_all Request_get_status_some"),
+    NativeFunctions(When.MPI_4_1, Look.FIND, "Request_get_status_any Request_get_status_all Request_get_status_some"),
     # Fortran's integers for requests: functions in Open MPI and Intel MPI, macros or other names elsewhere.
-    HostFunctions(When.STANDARD_ABI, Look.NEED, "Request_toint Request_fromint Message_toint Message_fromint"),
+    NativeFunctions(When.STANDARD_ABI, Look.NEED, "Request_toint Request_fromint Message_toint Message_fromint"),
     # The same.
-    HostFunctions(When.OPEN_MPI, Look.NEED, "Request_c2f Request_f2c Message_c2f Message_f2c"),
+    NativeFunctions(When.OPEN_MPI, Look.NEED, "Request_c2f Request_f2c Message_c2f Message_f2c"),
 ]

@@ -59,7 +59,7 @@ void say_call(std::size_t number, const CodeFile& call) {
 }
 
 constinit Membership reporting_task{nullptr, 0};
-std::array<struct sigaction, kReported> hosts;  // Open MPI's handlers, in the order of kCrashes
+std::array<struct sigaction, kReported> openmpi_actions;  // Open MPI's handlers, in the order of kCrashes
 
 // Keeps the memory of other tasks out of this task's core dump. If several tasks crash, they dump one after the other:
 // the lock is released when its holder ends. A forked copy of a task has no memory of other tasks, so it returns. If
@@ -82,8 +82,8 @@ void on_crash(int number, siginfo_t* about, void* state) {
   for (std::size_t i = 0; i < kCrashes.size(); ++i) {
     if (kCrashes[i].number != number) continue;
     name = kCrashes[i].name;
-    if (hosts[i].sa_sigaction != nullptr) {
-      hosts[i].sa_sigaction(number, about, state);
+    if (openmpi_actions[i].sa_sigaction != nullptr) {
+      openmpi_actions[i].sa_sigaction(number, about, state);
       return;
     }
   }
@@ -135,7 +135,7 @@ void report_crashes(const Membership& membership) {
     if (sigaction(kCrashes[i].number, nullptr, &present) != 0) continue;
     if (present.sa_handler != SIG_DFL) {
       if (!of_open_mpi(present)) continue;
-      hosts[i] = present;
+      openmpi_actions[i] = present;
     }
     struct sigaction ours {};
     ours.sa_sigaction = &on_crash;

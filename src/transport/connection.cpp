@@ -24,7 +24,7 @@ namespace urakata::transport {
 namespace {
 
 constexpr std::uint64_t kMostRead = 256UL * 1024;  // in one go, so that one step does not take long
-// The kernel is asked to wake us only when so many bytes have come: each packet would be news, and those who compute
+// The kernel is asked to wake us only when so many bytes have come: each packet would be readiness, and those who compute
 // on this core would pay for it.
 constexpr std::uint64_t kGather = 64UL * 1024;
 constexpr std::uint64_t kWorthGathering = 4096;
@@ -40,7 +40,7 @@ bool has_payload(FrameKind kind) {
     case FrameKind::link_rts_ahead:
     case FrameKind::link_cts:
     case FrameKind::piece:
-    case FrameKind::lane_piece:
+    case FrameKind::stripe_piece:
     case FrameKind::put:
       return true;
     default:
@@ -80,7 +80,7 @@ void Connection::make_room(std::uint64_t bytes) const {
 bool Connection::fail(int code) {
   broken_ = true;
   error_ = code;
-  // A socket that is broken would have news for ever.
+  // A socket that is broken would be ready for ever.
   epoll_ctl(epoll_, EPOLL_CTL_DEL, socket_, nullptr);
   // Whoever sends what cannot be is told: the socket may stay open as long as the process lives.
   if (code == EPROTO) shutdown(socket_, SHUT_WR);

@@ -21,16 +21,16 @@ enum class FrameKind : std::uint32_t {
   eager,           // `tag`; `id`: the rest of the envelope; `bytes` of payload follow
   eager_answered,  // likewise; what follows begins with the number of the send, to be answered by link_cts
   link_rts,        // likewise; what follows says how large the payload is and which send's
-  link_rts_ahead,  // likewise, of a payload that is on its way by lanes; and in which of their orders
+  link_rts_ahead,  // likewise, of a payload that is on its way by stripes; and in which of their orders
   link_cts,        // the answer to the RTS of send `id`; what follows says whose, and how much is wanted
   credit,          // `bytes` of credit are given back
   piece,           // the next `bytes` of payload for receive `id` follow
-  link_spread,     // all payload for receive `id` comes by lanes
-  // Of the connections between sites (lanes.hpp).
-  hello_lane,  // in place of hello: this is to be one of the lanes from him to us
-  lane_piece,  // `tag`; `id`: which message of that tag, and where in it the `bytes` of payload that follow belong
-  lane_ack,    // back to the sender: so many pieces (`bytes`) of this connection have come
-  lane_go,     // back to the sender: the receive of message `id` of `tag` is there
+  link_spread,     // all payload for receive `id` comes by stripes
+  // Of the connections between sites (stripes.hpp).
+  hello_stripe,   // in place of hello: this is to be one of the stripes from him to us
+  stripe_piece,   // `tag`; `id`: which message of that tag, and where in it the `bytes` of payload that follow belong
+  stripe_ack,     // back to the sender: so many pieces (`bytes`) of this connection have come
+  clear_to_send,  // back to the sender: the receive of message `id` of `tag` is there
   // Frames of neighbourhood channels (puts.hpp); `tag`: number of the addressee's sink.
   put,        // `bytes` bytes of payload follow; `id`: channel and exchange of the payload
   put_open,   // back to the sender: a channel is joined; `id`: its two numbers; `bytes`: see halo/far_in.cpp

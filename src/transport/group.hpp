@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A group: what the core knows of a communicator.
 //
-// Tags. All of Urakata's messages travel on one private communicator of the host, so the tag says which communicator,
+// Tags. All of Urakata's messages travel on one private communicator of the MPI library, so the tag says which communicator,
 // which operation on it and which channel a message belongs to:
 //     tag = context << 16 | (sequence mod 256) << 8 | channel
 // The context is a number that the *receiver* has chosen, unique among its own communicators. A message is matched at
@@ -35,7 +35,7 @@ class Group {
 
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
-  bool one_node = true;              // all ranks share memory, as far as the host knows
+  bool one_node = true;              // all ranks share memory, as far as the MPI library knows
   bool all_remote = false;           // no two ranks do: all messages come over the network
   std::uint32_t ranks_per_node = 1;  // the most that do, where the ranks of each node follow each other; else 1
   std::vector<std::int32_t> sites;   // site of each group rank, as the job numbers them; empty: all are at one

@@ -18,7 +18,7 @@ struct Rendezvous {  // follows an RTS (the send) and a CTS (the receive)
 
 struct RendezvousAhead {  // follows an RTS whose payload is on its way
   Rendezvous of;
-  std::uint64_t order;  // of LinkLanes
+  std::uint64_t order;  // of LinkStripes
 };
 
 template <class Tail>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In the host's place where a domain's messages all go another way, and its owner may not call the host: it carries
+// In the MPI library's place where a domain's messages all go another way, and its owner may not call the MPI library: it carries
 // nothing, and tells nobody.
 #pragma once
 
@@ -22,7 +22,8 @@ class NoTransport final : public Transport {
 
  private:
   int refused(const Message& message) const {
-    log::error("nothing carries messages of a helper to rank %d, which must not call the host", message.peer);
+    log::error("nothing carries messages of a progress thread to rank %d, which must not call the MPI library",
+               message.peer);
     return failures_.code;
   }
 

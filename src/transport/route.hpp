@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each message by the way that leads to its peer: through the host, by wire, or, to another site, over lanes.
+// Each message by the way that leads to its peer: through the MPI library, by wire, or, to another site, over stripes.
 //
 // Which way it is depends on the peer alone and is the same at both ends, so the messages of two ranks stay in order.
 #pragma once
@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include "transport/lanes.hpp"
+#include "transport/stripes.hpp"
 #include "transport/wire.hpp"
 
 namespace urakata::transport {
 
 class Route final : public Transport {
  public:
-  // `lanes`: to those of `far`, where the wire reaches them; nullptr: there is one site. far[rank].
-  Route(std::unique_ptr<Transport> host, Wire& wire, Lanes* lanes, std::vector<bool> far)
-      : host_(std::move(host)), wire_(wire), port_(wire), far_(std::move(far)) {
-    if (lanes != nullptr) lanes_.emplace(*lanes);
+  // `stripes`: to those of `far`, where the wire reaches them; nullptr: there is one site. far[rank].
+  Route(std::unique_ptr<Transport> native, Wire& wire, Stripes* stripes, std::vector<bool> far)
+      : native_(std::move(native)), wire_(wire), port_(wire), far_(std::move(far)) {
+    if (stripes != nullptr) stripes_.emplace(*stripes);
   }
 
   int send(const Message& message, Ticket ticket, bool* finished) override {
@@ -31,60 +31,60 @@ class Route final : public Transport {
   }
 
   std::span<const Completion> poll() override {
-    if (lanes_) return poll_all();
-    if (port_.in_flight() == 0) return host_->poll();
+    if (stripes_) return poll_all();
+    if (port_.in_flight() == 0) return native_->poll();
     const auto wired = port_.poll();
-    if (host_->in_flight() == 0 && !host_->listening()) return wired;
+    if (native_->in_flight() == 0 && !native_->listening()) return wired;
     both_.assign(wired.begin(), wired.end());
-    const auto hosted = host_->poll();
-    both_.insert(both_.end(), hosted.begin(), hosted.end());
+    const auto native = native_->poll();
+    both_.insert(both_.end(), native.begin(), native.end());
     return both_;
   }
 
   std::size_t in_flight() const override {
-    return host_->in_flight() + port_.in_flight() + (lanes_ ? lanes_->in_flight() : 0);
+    return native_->in_flight() + port_.in_flight() + (stripes_ ? stripes_->in_flight() : 0);
   }
   std::size_t cancel(const void* instance) override {
-    return host_->cancel(instance) + port_.cancel(instance) + (lanes_ ? lanes_->cancel(instance) : 0);
+    return native_->cancel(instance) + port_.cancel(instance) + (stripes_ ? stripes_->cancel(instance) : 0);
   }
   void tell(std::int32_t peer, const Notice& notice) override {
-    if (lanes_) lanes_->tell(peer, notice);
-    (wire_.reaches(peer) ? static_cast<Transport&>(port_) : *host_).tell(peer, notice);
+    if (stripes_) stripes_->tell(peer, notice);
+    (wire_.reaches(peer) ? static_cast<Transport&>(port_) : *native_).tell(peer, notice);
   }
   void withdraw(std::int32_t peer, std::int32_t own, std::int32_t tag) override { to(peer).withdraw(peer, own, tag); }
-  bool listening() const override { return host_->listening(); }
-  bool flushing() override { return lanes_ && lanes_->flushing(); }
-  const Failures& failures() const override { return host_->failures(); }
-  std::vector<int> news() const override {
-    std::vector<int> all = port_.news();
-    if (lanes_) {
-      for (const int one : lanes_->news()) all.push_back(one);
+  bool listening() const override { return native_->listening(); }
+  bool flushing() override { return stripes_ && stripes_->flushing(); }
+  const Failures& failures() const override { return native_->failures(); }
+  std::vector<int> readiness() const override {
+    std::vector<int> all = port_.readiness();
+    if (stripes_) {
+      for (const int one : stripes_->readiness()) all.push_back(one);
     }
     return all;
   }
-  Wakeup wakeup() const override { return std::min(host_->wakeup(), port_.wakeup()); }
+  Wakeup wakeup() const override { return std::min(native_->wakeup(), port_.wakeup()); }
 
  private:
   Transport& to(std::int32_t peer) {
-    if (!wire_.reaches(peer)) return *host_;
-    if (lanes_ && far_[static_cast<std::size_t>(peer)]) return *lanes_;
+    if (!wire_.reaches(peer)) return *native_;
+    if (stripes_ && far_[static_cast<std::size_t>(peer)]) return *stripes_;
     return port_;
   }
 
-  // The lanes always: others' messages may need our word.
+  // The stripes always: others' messages may need our word.
   std::span<const Completion> poll_all() {
     const auto add = [this](std::span<const Completion> some) { both_.insert(both_.end(), some.begin(), some.end()); };
     both_.clear();
-    add(lanes_->poll());
+    add(stripes_->poll());
     add(port_.poll());
-    if (host_->in_flight() != 0 || host_->listening()) add(host_->poll());
+    if (native_->in_flight() != 0 || native_->listening()) add(native_->poll());
     return both_;
   }
 
-  std::unique_ptr<Transport> host_;
+  std::unique_ptr<Transport> native_;
   Wire& wire_;
   WirePort port_;
-  std::optional<LanesPort> lanes_;
+  std::optional<StripesPort> stripes_;
   const std::vector<bool> far_;
   std::vector<Completion> both_;
 };

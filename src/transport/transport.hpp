@@ -3,8 +3,8 @@
 // domain's owner only; no call blocks.
 //
 // What a transport can do is told by its operations, and by no record of capabilities: most of it differs from peer to
-// peer, since Route sends one way by the host and another by wire. So what a transport cannot do, or need not, has a
-// default that says so: withdraw(), listening(), flushing(), news(), wakeup().
+// peer, since Route sends one way by the MPI library and another by wire. So what a transport cannot do, or need not, has a
+// default that says so: withdraw(), listening(), flushing(), readiness(), wakeup().
 #pragma once
 
 #include <cstddef>
@@ -81,16 +81,16 @@ class Transport {
   // Something has failed lately, and others may still tell of it: there is reason to poll although nothing is in flight.
   virtual bool listening() const { return false; }
   // A send that was reported as finished is not with its peer yet, and may have to go once more; or what has come may
-  // come again, since the peer may not know: there is reason to poll although nothing is in flight. news() tells of it.
+  // come again, since the peer may not know: there is reason to poll although nothing is in flight. readiness() tells of it.
   virtual bool flushing() { return false; }
   // Where the transport leaves what others tell.
   virtual const Failures& failures() const = 0;
 
   // How its owner may sleep (Wakeup in base/socket_watch.hpp).
   // Descriptors that are readable while poll() would find something, for whoever has nothing else to do. By anyone.
-  virtual std::vector<int> news() const { return {}; }
-  // What tells of all that is in flight: news(), or nobody. (Only a domain's groups know what comes over sockets.)
-  virtual Wakeup wakeup() const { return in_flight() == 0 && !listening() ? Wakeup::news : Wakeup::none; }
+  virtual std::vector<int> readiness() const { return {}; }
+  // What tells of all that is in flight: readiness(), or nobody. (Only a domain's groups know what comes over sockets.)
+  virtual Wakeup wakeup() const { return in_flight() == 0 && !listening() ? Wakeup::readiness : Wakeup::none; }
 };
 
 }  // namespace urakata::transport

@@ -18,7 +18,7 @@ namespace urakata::transport {
 
 namespace {
 
-constexpr const char* kInstead = "; the host carries them";
+constexpr const char* kInstead = "; the MPI library carries them";
 constexpr unsigned kPollsPerCheck = 64;  // polls from one reading of the clock to the next
 
 Error cannot(const char* what) {
@@ -33,9 +33,9 @@ Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failu
   wire->epoll_ = epoll_create1(EPOLL_CLOEXEC);
   wire->accepting_ = epoll_create1(EPOLL_CLOEXEC);
   if (wire->epoll_ < 0 || wire->accepting_ < 0) return cannot("make an epoll set");
-  wire->accepted_news_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  wire->accepted_lanes_news_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wire->accepted_news_ < 0 || wire->accepted_lanes_news_ < 0) return cannot("make an eventfd");
+  wire->accepted_readiness_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  wire->accepted_stripes_readiness_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wire->accepted_readiness_ < 0 || wire->accepted_stripes_readiness_ < 0) return cannot("make an eventfd");
   auto listeners = open_listeners("messages between nodes", only);
   if (!listeners.ok()) return Error{listeners.error().message + kInstead};
   wire->listeners_ = std::move(*listeners);
@@ -55,9 +55,9 @@ Wire::~Wire() {
   peers_.clear();
   connections_.clear();
   accepted_.clear();
-  accepted_lanes_.clear();
+  accepted_stripes_.clear();
   close_listeners(listeners_.descriptors);
-  for (const int made : {accepted_news_, accepted_lanes_news_, accepting_, epoll_}) {
+  for (const int made : {accepted_readiness_, accepted_stripes_readiness_, accepting_, epoll_}) {
     if (made >= 0) close(made);
   }
 }
@@ -117,7 +117,7 @@ bool Wire::link_to(std::int32_t rank, Peer& to) {
 // Is there a connection, or one under way?
 bool Wire::reach(std::int32_t rank, Peer& to) {
   if (!link_to(rank, to)) {
-    log::error("cannot connect to rank %d: %s; run with --transport host if nodes cannot reach each other", rank,
+    log::error("cannot connect to rank %d: %s; run with --transport native if nodes cannot reach each other", rank,
                std::strerror(errno));
     return false;
   }
@@ -160,26 +160,27 @@ bool Wire::hand_over(Connection& from, const Frame& frame) {
   from.named = true;
   from.rank = frame.tag;
   from.watched_by(-1);
-  const bool lane = frame.kind == FrameKind::hello_lane;
-  (lane ? accepted_lanes_ : accepted_).push_back({.connection = std::move(*found), .kind = frame.kind});
+  const bool stripe = frame.kind == FrameKind::hello_stripe;
+  (stripe ? accepted_stripes_ : accepted_).push_back({.connection = std::move(*found), .kind = frame.kind});
   connections_.erase(found);
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(lane ? accepted_lanes_news_ : accepted_news_, &one, sizeof one);
+  [[maybe_unused]] const auto written =
+      write(stripe ? accepted_stripes_readiness_ : accepted_readiness_, &one, sizeof one);
   return true;
 }
 
 std::vector<Wire::Accepted> Wire::accepted() {
   const std::lock_guard guard(lock_);
   std::uint64_t word = 0;
-  [[maybe_unused]] const auto got = read(accepted_news_, &word, sizeof word);
+  [[maybe_unused]] const auto got = read(accepted_readiness_, &word, sizeof word);
   return std::exchange(accepted_, {});
 }
 
-std::vector<Wire::Accepted> Wire::accepted_lanes() {
+std::vector<Wire::Accepted> Wire::accepted_stripes() {
   const std::lock_guard guard(lock_);
   std::uint64_t word = 0;
-  [[maybe_unused]] const auto got = read(accepted_lanes_news_, &word, sizeof word);
-  return std::exchange(accepted_lanes_, {});
+  [[maybe_unused]] const auto got = read(accepted_stripes_readiness_, &word, sizeof word);
+  return std::exchange(accepted_stripes_, {});
 }
 
 void Wire::link(Peer& to, Connection& connection) {
@@ -207,7 +208,7 @@ void Wire::complete(WirePort& port, const Ticket& ticket, int error) {
   if (&port == polling_ || port.told_) return;
   port.told_ = true;
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(port.news_, &one, sizeof one);
+  [[maybe_unused]] const auto written = write(port.readiness_, &one, sizeof one);
 }
 
 void Wire::end(const Posted& receive, int error) {
@@ -318,7 +319,7 @@ void Wire::poll(WirePort* port, int set) {
   if (port != nullptr && port->told_) {
     port->told_ = false;
     std::uint64_t word = 0;
-    [[maybe_unused]] const auto got = read(port->news_, &word, sizeof word);
+    [[maybe_unused]] const auto got = read(port->readiness_, &word, sizeof word);
   }
   if (port != nullptr) port->reported_.swap(port->finished_);
   polling_ = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Transport `wire`: messages between nodes over TCP connections of our own.
 //
-// Where the host's network is TCP, its point-to-point costs a helper twice the CPU time that the bytes themselves cost:
+// Where the MPI library's network is TCP, its point-to-point costs a progress thread twice the CPU time that the bytes themselves cost:
 // it can only be polled, reads through a buffer, and is woken by each packet. A Wire reads each payload straight into
 // its place, and has the kernel wake nobody before a piece is there (SO_RCVLOWAT).
 //
@@ -90,7 +90,7 @@ class Wire final : public PutWire, private Connection::Sink {
   bool reaches(std::int32_t rank) const { return addresses_[static_cast<std::size_t>(rank)].length != 0; }
 
   // Readable while there is something to do here.
-  int news() const { return epoll_; }
+  int readiness() const { return epoll_; }
 
   // --- puts of neighbourhood channels (puts.hpp), on the same connections ---
 
@@ -110,11 +110,11 @@ class Wire final : public PutWire, private Connection::Sink {
     FrameKind kind = FrameKind::hello_ordered;
   };
   std::vector<Accepted> accepted();
-  int accepted_news() const { return accepted_news_; }  // readable while there are some
-  // The same for those made with hello_lane (lanes.hpp).
-  std::vector<Accepted> accepted_lanes();
-  int accepted_lanes_news() const { return accepted_lanes_news_; }
-  // Accepts who connects. Readable while somebody does: accepting(), a part of news().
+  int accepted_readiness() const { return accepted_readiness_; }  // readable while there are some
+  // The same for those made with hello_stripe (stripes.hpp).
+  std::vector<Accepted> accepted_stripes();
+  int accepted_stripes_readiness() const { return accepted_stripes_readiness_; }
+  // Accepts who connects. Readable while somebody does: accepting(), a part of readiness().
   void accept_pending() { poll(nullptr, accepting_); }
   int accepting() const { return accepting_; }
   // A connection to the rank, watched by the epoll set `by`; its first frame is on its way. nullptr: it cannot be made;
@@ -229,8 +229,8 @@ class Wire final : public PutWire, private Connection::Sink {
   ListenSockets listeners_;
   int epoll_ = -1;
   int accepting_ = -1;  // an epoll set in epoll_: the listeners, and whose connection was accepted and is not yet named
-  int accepted_news_ = -1;        // eventfd
-  int accepted_lanes_news_ = -1;  // likewise
+  int accepted_readiness_ = -1;          // eventfd
+  int accepted_stripes_readiness_ = -1;  // likewise
   // Constant once set_addresses() has ended.
   std::vector<ListenAddress> addresses_;
 
@@ -251,7 +251,7 @@ class Wire final : public PutWire, private Connection::Sink {
   std::int32_t next_sink_ = 0;
   std::set<std::int32_t> over_;  // our contexts whose operations have failed: what comes for them is thrown away
   std::vector<Accepted> accepted_;
-  std::vector<Accepted> accepted_lanes_;
+  std::vector<Accepted> accepted_stripes_;
   unsigned polls_ = 0;
   std::uint64_t next_check_ns_ = 0;
 };
@@ -273,8 +273,8 @@ class WirePort final : public Transport {
   const Failures& failures() const override { return wire_.failures_; }
 
   // The Wire's, and one that is readable when messages of this port were finished by another port's thread.
-  std::vector<int> news() const override { return {wire_.news(), news_}; }
-  Wakeup wakeup() const override { return Wakeup::news; }
+  std::vector<int> readiness() const override { return {wire_.readiness(), readiness_}; }
+  Wakeup wakeup() const override { return Wakeup::readiness; }
 
  private:
   friend class Wire;
@@ -282,10 +282,10 @@ class WirePort final : public Transport {
 
   // Constant.
   Wire& wire_;
-  int news_ = -1;
+  int readiness_ = -1;
 
   // Under the wire's lock, by anyone.
-  bool told_ = false;  // there is a word in news_
+  bool told_ = false;  // there is a word in readiness_
   std::vector<Completion> finished_;
 
   // By who owns the domain. (poll() swaps the first with finished_, under the wire's lock.)

@@ -21,7 +21,7 @@ namespace urakata::transport {
 
 namespace {
 
-constexpr unsigned kAsk = 16;  // calls of news() for one question to the kernel
+constexpr unsigned kAsk = 16;  // calls of readiness() for one question to the kernel
 
 // In the child of a fork one more than in its parent.
 std::atomic<std::uint32_t> forks{0};
@@ -48,10 +48,10 @@ Result<std::unique_ptr<WireLink>> WireLink::open(Wire& wire, const Settings& set
   event.data.ptr = &wire;  // who connects
   bool watched = link->epoll_ >= 0 && epoll_ctl(link->epoll_, EPOLL_CTL_ADD, wire.accepting(), &event) == 0;
   event.data.ptr = nullptr;  // those that the wire has accepted for us
-  watched = watched && epoll_ctl(link->epoll_, EPOLL_CTL_ADD, wire.accepted_news(), &event) == 0;
+  watched = watched && epoll_ctl(link->epoll_, EPOLL_CTL_ADD, wire.accepted_readiness(), &event) == 0;
   if (watched) return link;
   return Error{std::string("cannot watch the sockets of messages between nodes: ") + std::strerror(errno) +
-               "; the host carries them"};
+               "; the MPI library carries them"};
 }
 
 WireLink::~WireLink() {
@@ -82,7 +82,7 @@ void WireLink::watch(LinkPeer rank) {
 }
 
 bool WireLink::flushed() const {
-  if (lanes_ && lanes_->sending()) return false;
+  if (stripes_ && stripes_->sending()) return false;
   const auto delivered = [](const ConnectionState& state) { return !state.open || state.open->delivered(); };
   return std::ranges::all_of(peers_, [&](const auto& entry) {
     const Peer& one = entry.second;
@@ -99,7 +99,7 @@ bool WireLink::connect(LinkPeer to, ConnectionState& state) {
   const bool ordered = &state == &peer(to).ordered;
   state.asked = wire_.connect_to(rank, ordered ? FrameKind::hello_ordered : FrameKind::hello_bulk, epoll_);
   if (!state.asked) {
-    log::error("cannot connect to rank %d: %s; run with --transport host if nodes cannot reach each other", rank,
+    log::error("cannot connect to rank %d: %s; run with --transport native if nodes cannot reach each other", rank,
                std::strerror(errno));
     lose(to);
   }
@@ -167,8 +167,8 @@ void WireLink::end(LinkPeer rank) {
       if (code == 0 && *connection != nullptr) code = (*connection)->error();
     }
   }
-  const bool wanted =
-      !other.held.empty() || !other.leaving.empty() || !other.landings.empty() || (lanes_ && lanes_->open_with(rank));
+  const bool wanted = !other.held.empty() || !other.leaving.empty() || !other.landings.empty() ||
+                      (stripes_ && stripes_->open_with(rank));
   if (wanted || (code != 0 && !ends_expected_)) {
     log::error("lost the connection to rank %d: %s", static_cast<std::int32_t>(rank),
                code == 0 ? "it was closed there, as when its process ends" : std::strerror(code));
@@ -185,9 +185,9 @@ void WireLink::end(LinkPeer rank) {
   other.ahead_here.clear();
   other.drains.clear();
   spreading_ -= std::exchange(other.spread, {}).open;
-  if (lanes_) {
-    poll_lanes();
-    lanes_->forget(rank);
+  if (stripes_) {
+    poll_stripes();
+    stripes_->forget(rank);
   }
   lost_peers_.fetch_add(1, std::memory_order_relaxed);
   events_->failed(rank);
@@ -218,7 +218,7 @@ void WireLink::check_peers() {
   }
 }
 
-bool WireLink::news() const {
+bool WireLink::readiness() const {
   if (more_.load(std::memory_order_relaxed)) return true;
   const unsigned asked = asked_.load(std::memory_order_relaxed);
   asked_.store(asked + 1, std::memory_order_relaxed);
@@ -246,7 +246,7 @@ void WireLink::note_sending() {
     const Peer& one = entry.second;
     return !one.failed && (!one.held.empty() || !one.leaving.empty() || !gone(one.ordered) || !gone(one.bulk));
   });
-  sending_.store(by_connections || (lanes_ && lanes_->sending()), std::memory_order_relaxed);
+  sending_.store(by_connections || (stripes_ && stripes_->sending()), std::memory_order_relaxed);
 }
 
 bool WireLink::poll(Events& events) {
@@ -255,11 +255,11 @@ bool WireLink::poll(Events& events) {
   events_ = &events;
   std::array<epoll_event, 32> found;
   const int count = epoll_wait(epoll_, found.data(), static_cast<int>(found.size()), 0);
-  bool lanes_told = false;
+  bool stripes_told = false;
   for (int i = 0; i < count; ++i) {
     const epoll_event& one = found[static_cast<std::size_t>(i)];
-    if (lanes_ && one.data.ptr == lanes_.get()) {
-      lanes_told = true;
+    if (stripes_ && one.data.ptr == stripes_.get()) {
+      stripes_told = true;
     } else if (one.data.ptr == &wire_) {
       wire_.accept_pending();
     } else if (one.data.ptr == nullptr) {
@@ -272,7 +272,7 @@ bool WireLink::poll(Events& events) {
   const bool moved = count > 0 || more_.load(std::memory_order_relaxed);
   more_.store(false, std::memory_order_relaxed);
   for (const LinkPeer rank : std::exchange(unfinished_, {})) push(rank);
-  if (lanes_told || (lanes_ && lanes_->any_finished())) poll_lanes();
+  if (stripes_told || (stripes_ && stripes_->any_finished())) poll_stripes();
   for (const LinkTicket ticket : std::exchange(sent_, {})) events.sent(ticket);
   for (const LinkPeer rank : std::exchange(lost_, {})) end(rank);
   buried_.clear();

@@ -12,12 +12,12 @@
 // kPiece, one payload of a pair after the other; elements with holes are packed and unpacked a piece at a time. A short
 // payload is one piece; where many frames wait for `ordered`, which would keep copies of them, it goes by `bulk`, too.
 //
-// To ranks at other sites (carry_by()) long payload goes by lanes and not by `bulk`. Since a question takes a round trip there,
-// payload of up to LinkLanes::kSlice goes with its RTS, where it lies still, and its CTS ends no more than the wait of its
+// To ranks at other sites (carry_by()) long payload goes by stripes and not by `bulk`. Since a question takes a round trip there,
+// payload of up to LinkStripes::kSlice goes with its RTS, where it lies still, and its CTS ends no more than the wait of its
 // sender; and so does an eager message that is longer than what a connection sends at once (RFC 6928), as a copy. That is
 // so much at a time that at most kAhead of a peer can be here that nobody has received.
 //
-// Payload of kLeastSpread and more to ranks at this site, in one piece of memory, goes by lanes, too, where several
+// Payload of kLeastSpread and more to ranks at this site, in one piece of memory, goes by stripes, too, where several
 // connections carry it faster than one (width.hpp). Its sender says so by `link_spread` when its turn comes, after its
 // CTS, so nobody else need know.
 //
@@ -47,7 +47,7 @@
 #include "base/result.hpp"
 #include "p2p/link.hpp"
 #include "transport/connection.hpp"
-#include "transport/link_lanes.hpp"
+#include "transport/link_stripes.hpp"
 #include "transport/width.hpp"
 #include "transport/wire.hpp"
 
@@ -68,10 +68,10 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   struct Settings {
     std::uint64_t eager_bytes = 64UL << 10;
     std::uint64_t credit = 1UL << 20;  // for each peer; more than 4/3 of eager_bytes + kFrame: all become eager again
-    // While callers wait, so many, news() always says yes and poll() asks the kernel. Else, and where this is nullptr
+    // While callers wait, so many, readiness() always says yes and poll() asks the kernel. Else, and where this is nullptr
     // (whoever waits for a message of a space asks all the time), it is asked now and then.
     const std::atomic<unsigned>* waiting = nullptr;
-    // Of how many calls of news() one asks the kernel then; nullptr: each does. More than one where callers ask somebody
+    // Of how many calls of readiness() one asks the kernel then; nullptr: each does. More than one where callers ask somebody
     // else as well, who is likelier to have what they wait for.
     unsigned (*turns)() = nullptr;
     // For long payload to a rank at this site, if there is carry_by(); 0: as many as pay.
@@ -82,17 +82,17 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   static Result<std::unique_ptr<WireLink>> open(Wire& wire, const Settings& settings);
   ~WireLink() override;
 
-  // Before the first message: to whom `lanes` carries it, payload of more than eager_bytes goes that way, and to others
-  // what is to have several connections. All that is open when these lanes are lost ends with an error, as where a
+  // Before the first message: to whom `stripes` carries it, payload of more than eager_bytes goes that way, and to others
+  // what is to have several connections. All that is open when these stripes are lost ends with an error, as where a
   // connection is. All processes have called it, or none.
-  Status carry_by(std::unique_ptr<LinkLanes> lanes);
+  Status carry_by(std::unique_ptr<LinkStripes> stripes);
 
   // Everything taken has been acknowledged by the peers' kernels: this process may end.
   bool flushed() const;
   int descriptor() const { return epoll_; }
   // Sleeps until there is something to do, for at most so many nanoseconds. By any thread.
   void wait(std::uint64_t ns) const;
-  // The next news() asks the kernel: for who is about to want to know, as a program that tests in a loop. By any thread.
+  // The next readiness() asks the kernel: for who is about to want to know, as a program that tests in a loop. By any thread.
   void ask_next() const { asked_.store(0, std::memory_order_relaxed); }
   // How many peers have failed. By any thread.
   unsigned lost() const { return lost_peers_.load(std::memory_order_relaxed); }
@@ -116,7 +116,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   std::uint64_t moved(LinkPeer peer, LinkTicket ticket, bool send) const override;
   void consumed(LinkPeer from, std::uint64_t bytes) override;
   bool poll(Events& events) override;
-  bool news() const override;
+  bool readiness() const override;
 
  private:
   struct ConnectionState {                   // of one of the connections to a peer
@@ -140,7 +140,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   struct Ahead {  // a payload that has gone with its RTS
     std::uint32_t order = 0;
     std::uint64_t bytes = 0;  // of kAhead
-    bool over = false;        // the lanes have done with it
+    bool over = false;        // the stripes have done with it
     bool answered = false;    // there is a CTS
     bool unwanted = false;    // it wants nothing
     bool eager = false;       // nobody waits for it
@@ -152,14 +152,14 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   };
   struct Spread {  // payload to a rank at this site
     Width width;
-    std::uint32_t connections = 1;      // over which the next goes
-    bool ready = false;                 // more than one have been there
-    std::uint32_t open = 0;             // payloads that lanes have
-    std::uint64_t since_ns = 0;         // when `connections` was last set
-    std::uint64_t noted_ns = 0;         // when it was last asked what was carried; since then
-    std::uint64_t short_bytes = 0;      // that went by `bulk` and would not be spread
-    Lanes::Increase bulk_noted;         // in all, then
-    Lanes::Increase by_bulk, by_lanes;  // since the width was told last
+    std::uint32_t connections = 1;          // over which the next goes
+    bool ready = false;                     // more than one have been there
+    std::uint32_t open = 0;                 // payloads that stripes have
+    std::uint64_t since_ns = 0;             // when `connections` was last set
+    std::uint64_t noted_ns = 0;             // when it was last asked what was carried; since then
+    std::uint64_t short_bytes = 0;          // that went by `bulk` and would not be spread
+    Stripes::Increase bulk_noted;           // in all, then
+    Stripes::Increase by_bulk, by_stripes;  // since the width was told last
   };
   struct Peer {
     ConnectionState ordered;
@@ -179,17 +179,17 @@ class WireLink final : public p2p::Link, private Connection::Sink {
 
   WireLink(Wire& wire, const Settings& settings);
 
-  // wire_link_lanes.cpp: what goes by lanes. They return whether it does.
-  bool by_lanes(LinkPeer peer, std::uint64_t bytes) const;
+  // wire_link_stripes.cpp: what goes by stripes. They return whether it does.
+  bool by_stripes(LinkPeer peer, std::uint64_t bytes) const;
   bool send_ahead(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send, const Elements& source,
                   bool eager);
   bool send_eager_ahead(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
-  bool receive_by_lanes(LinkPeer from, LinkTicket send, LinkTicket receive, const Elements& target,
-                        std::uint64_t bytes);
-  bool send_by_lanes(LinkPeer to, const Elements& source, std::uint64_t bytes, LinkTicket send);
-  void sent_by_lanes(LinkPeer to, LinkTicket send);
-  void poll_lanes();
-  void note_lanes();
+  bool receive_by_stripes(LinkPeer from, LinkTicket send, LinkTicket receive, const Elements& target,
+                          std::uint64_t bytes);
+  bool send_by_stripes(LinkPeer to, const Elements& source, std::uint64_t bytes, LinkTicket send);
+  void sent_by_stripes(LinkPeer to, LinkTicket send);
+  void poll_stripes();
+  void note_stripes();
   // wire_link_spread.cpp
   enum class Dispatch : std::uint8_t { plain, spread, later };
   Dispatch dispatch(LinkPeer to, Peer& other);
@@ -225,16 +225,16 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   Wire& wire_;
   const Settings settings_;
   const std::uint32_t forks_;  // of this process's line, when the link was made
-  int epoll_ = -1;             // the news of who connects and of what was accepted for us, and all connections
+  int epoll_ = -1;             // the readiness of who connects and of what was accepted for us, and all connections
 
   // By who has the endpoint's lock.
-  std::unique_ptr<LinkLanes> lanes_;  // nullptr: there are none; constant after carry_by()
+  std::unique_ptr<LinkStripes> stripes_;  // nullptr: there are none; constant after carry_by()
   std::unordered_map<LinkPeer, Peer> peers_;
   std::vector<std::byte> short_;                     // a short payload that is put together, while it is handed on
   std::vector<LinkTicket> sent_;                     // to be told
   std::vector<LinkPeer> lost_;                       // to be told
   std::vector<LinkPeer> unfinished_;                 // more of their payload would have gone
-  std::vector<std::unique_ptr<Connection>> buried_;  // in poll(), which may have news of them
+  std::vector<std::unique_ptr<Connection>> buried_;  // in poll(), which may be ready
   std::vector<Connection::Outgoing> gone_;           // for flush(): nobody waits for any
   Events* events_ = nullptr;                         // of the poll() that runs
   std::uint64_t eager_ahead_ = 0;                    // so many have gone
@@ -249,7 +249,7 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   std::atomic<bool> sending_{false};
 
   // By any thread; relaxed.
-  mutable std::atomic<unsigned> asked_{0};  // calls of news()
+  mutable std::atomic<unsigned> asked_{0};  // calls of readiness()
   std::atomic<bool> ends_expected_{false};  // stored in MPI_Finalize
 };
 

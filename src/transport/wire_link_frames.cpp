@@ -55,14 +55,14 @@ bool WireLink::send_eager(LinkPeer to, const Envelope& envelope, const std::byte
 
 void WireLink::send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket ticket,
                         const Elements* source) {
-  if (source != nullptr && by_lanes(to, bytes) && send_ahead(to, envelope, bytes, ticket, *source, false)) return;
+  if (source != nullptr && by_stripes(to, bytes) && send_ahead(to, envelope, bytes, ticket, *source, false)) return;
   const Rendezvous tail{bytes, ticket};
   send(to, frame_of(FrameKind::link_rts, envelope, sizeof tail), bytes_of(tail));
 }
 
 void WireLink::send_cts(LinkPeer to, LinkTicket ticket, LinkTicket receive, const Elements& target,
                         std::uint64_t bytes) {
-  if (receive_by_lanes(to, ticket, receive, target, bytes)) return;
+  if (receive_by_stripes(to, ticket, receive, target, bytes)) return;
   const Rendezvous tail{bytes, receive};
   if (bytes != 0) peer(to).landings[receive] = {target, bytes, 0};
   send(to, {.kind = FrameKind::link_cts, .bytes = sizeof tail, .id = static_cast<std::uint64_t>(ticket)},
@@ -72,7 +72,7 @@ void WireLink::send_cts(LinkPeer to, LinkTicket ticket, LinkTicket receive, cons
 void WireLink::send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                             LinkTicket ticket) {
   Peer& other = peer(to);
-  if (other.failed || send_by_lanes(to, source, bytes, ticket) || send_short(to, receive, source, bytes, ticket))
+  if (other.failed || send_by_stripes(to, source, bytes, ticket) || send_short(to, receive, source, bytes, ticket))
     return;
   other.leaving.push_back({receive, source, bytes, 0, ticket});
   sending_.store(true, std::memory_order_relaxed);
@@ -138,8 +138,8 @@ void WireLink::push(LinkPeer to) {
 std::uint64_t WireLink::moved(LinkPeer rank, LinkTicket ticket, bool send) const {
   const auto found = peers_.find(rank);
   if (found == peers_.end()) return 0;
-  if (lanes_) {
-    if (const std::uint64_t bytes = lanes_->moved(rank, ticket, send); bytes != 0) return bytes;
+  if (stripes_) {
+    if (const std::uint64_t bytes = stripes_->moved(rank, ticket, send); bytes != 0) return bytes;
   }
   const Peer& other = found->second;
   if (send) {

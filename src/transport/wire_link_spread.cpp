@@ -12,7 +12,7 @@ namespace urakata::transport {
 
 namespace {
 
-constexpr std::uint32_t kOpen = 2;                // payloads that lanes have at a time, of one peer's
+constexpr std::uint32_t kOpen = 2;                // payloads that stripes have at a time, of one peer's
 constexpr std::uint64_t kNoted = 5'000'000;       // ns between two samples of what was carried: each asks the kernel
 constexpr std::uint64_t kLeastBusy = 10'000;      // us; the kernel counts these by its ticks, of up to 4000
 constexpr std::uint64_t kMaking = 3'000'000'000;  // ns for connections that are tried
@@ -22,20 +22,20 @@ constexpr std::uint64_t kForeign = 20;            // of so many bytes one may ha
 
 // --- out -------------------------------------------------------------------------------------------------------------
 
-// How the first payload that is leaving goes on. `spread`: it has been given to lanes.
+// How the first payload that is leaving goes on. `spread`: it has been given to stripes.
 WireLink::Dispatch WireLink::dispatch(LinkPeer to, Peer& other) {
   const Leaving first = other.leaving.front();
   Spread& spread = other.spread;
-  if (!lanes_ || lanes_->carries(to)) return Dispatch::plain;
+  if (!stripes_ || stripes_->carries(to)) return Dispatch::plain;
   if (first.bytes < kLeastSpread || first.source.shape != nullptr) {
     if (first.at == 0) spread.short_bytes += first.bytes;
     return Dispatch::plain;
   }
   note_carried(to, other);
   if (first.at != 0) return Dispatch::plain;
-  // What lanes still have would count as carried by one.
+  // What stripes still have would count as carried by one.
   if (spread.connections == 1) return spread.open == 0 ? Dispatch::plain : Dispatch::later;
-  if (!lanes_->prepare(to, spread.connections) && !spread.ready) {
+  if (!stripes_->prepare(to, spread.connections) && !spread.ready) {
     if (now_ns() - spread.since_ns > kMaking) spread.width.give_up();
     return Dispatch::plain;
   }
@@ -50,8 +50,8 @@ WireLink::Dispatch WireLink::dispatch(LinkPeer to, Peer& other) {
   other.leaving.pop_front();
   ++spread.open;
   ++spreading_;
-  lanes_->send(to, 0, first.source, first.bytes, first.send);
-  note_lanes();
+  stripes_->send(to, 0, first.source, first.bytes, first.send);
+  note_stripes();
   return Dispatch::spread;
 }
 
@@ -62,36 +62,36 @@ void WireLink::note_carried(LinkPeer to, Peer& other) {
   if (!spread.width.fixed() && now - spread.noted_ns >= kNoted) {
     spread.noted_ns = now;
     const TcpFacts facts = other.bulk.open ? tcp_facts(other.bulk.open->socket()) : TcpFacts{};
-    const Lanes::Increase bulk{.bytes = facts.bytes_acked, .us = carrying_us(facts)};
-    const Lanes::Increase before = std::exchange(spread.bulk_noted, bulk);
-    const Lanes::Increase lanes = lanes_->carried_since(to);
+    const Stripes::Increase bulk{.bytes = facts.bytes_acked, .us = carrying_us(facts)};
+    const Stripes::Increase before = std::exchange(spread.bulk_noted, bulk);
+    const Stripes::Increase stripes = stripes_->carried_since(to);
     spread.by_bulk.bytes += bulk.bytes - before.bytes;
     spread.by_bulk.us += bulk.us - std::min(bulk.us, before.us);
-    spread.by_lanes.bytes += lanes.bytes;
-    spread.by_lanes.us += lanes.us;
+    spread.by_stripes.bytes += stripes.bytes;
+    spread.by_stripes.us += stripes.us;
     tell_width(to, spread);
   }
   if (spread.width.now() == spread.connections) return;
   spread.connections = spread.width.now();
   spread.since_ns = now;
-  spread.by_bulk = spread.by_lanes = {};
+  spread.by_bulk = spread.by_stripes = {};
   spread.short_bytes = 0;
-  // What lanes have goes on over so many.
-  if (spread.ready && spread.connections > 1) lanes_->prepare(to, spread.connections);
+  // What stripes have goes on over so many.
+  if (spread.ready && spread.connections > 1) stripes_->prepare(to, spread.connections);
 }
 
 void WireLink::tell_width(LinkPeer to, Spread& spread) {
   const bool narrow = spread.connections == 1;
-  const Lanes::Increase carried = narrow ? spread.by_bulk : spread.by_lanes;
+  const Stripes::Increase carried = narrow ? spread.by_bulk : spread.by_stripes;
   if (carried.us < kLeastBusy) return;
-  const std::uint64_t foreign = narrow ? spread.by_lanes.bytes + spread.short_bytes : spread.by_bulk.bytes;
+  const std::uint64_t foreign = narrow ? spread.by_stripes.bytes + spread.short_bytes : spread.by_bulk.bytes;
   const std::uint32_t known = spread.width.known();
   if (foreign > carried.bytes / kForeign) {
     spread.width.mixed(spread.connections, carried.us * 1000);
   } else {
     spread.width.carried(spread.connections, carried.bytes, carried.us * 1000);
   }
-  spread.by_bulk = spread.by_lanes = {};
+  spread.by_bulk = spread.by_stripes = {};
   spread.short_bytes = 0;
   if (spread.width.known() != known) {
     log::information("long messages to rank %d go over %u connections, which carry more than %u",
@@ -105,7 +105,7 @@ void WireLink::note_spreading() {
   }
 }
 
-// Lanes have done with a payload.
+// Stripes have done with a payload.
 void WireLink::spread_ended(LinkPeer to) {
   Peer& other = peer(to);
   --other.spread.open;
@@ -119,11 +119,11 @@ void WireLink::spread_ended(LinkPeer to) {
 
 bool WireLink::spread_arrived(LinkPeer rank, const Frame& frame) {
   const auto found = peer(rank).landings.find(LinkTicket{frame.id});
-  if (!lanes_ || found == peer(rank).landings.end() || found->second.at != 0) return false;
+  if (!stripes_ || found == peer(rank).landings.end() || found->second.at != 0) return false;
   const Landing landing = found->second;
   peer(rank).landings.erase(found);
-  lanes_->receive(rank, 0, landing.target, landing.bytes, landing.bytes, LinkTicket{frame.id});
-  note_lanes();
+  stripes_->receive(rank, 0, landing.target, landing.bytes, landing.bytes, LinkTicket{frame.id});
+  note_stripes();
   return true;
 }
 

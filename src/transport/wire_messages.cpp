@@ -234,7 +234,7 @@ bool Wire::arrived(Connection& from, const Frame& frame) {
       return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && hello(from, frame.tag);
     case FrameKind::hello_ordered:
     case FrameKind::hello_bulk:
-    case FrameKind::hello_lane:
+    case FrameKind::hello_stripe:
       return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && hand_over(from, frame);
     case FrameKind::probe:
       if (from.ours || !secret) return false;

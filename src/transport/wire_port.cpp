@@ -7,10 +7,10 @@
 
 namespace urakata::transport {
 
-WirePort::WirePort(Wire& wire) : wire_(wire), news_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+WirePort::WirePort(Wire& wire) : wire_(wire), readiness_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 WirePort::~WirePort() {
-  if (news_ >= 0) close(news_);
+  if (readiness_ >= 0) close(readiness_);
 }
 
 int WirePort::send(const Message& message, Ticket ticket, bool* finished) {

@@ -62,8 +62,9 @@ constexpr auto kOthers = std::to_array<CostRow>({
      in<&Costs::common, &CommonCosts::few_ranks>},
     {"common", "many_ranks", "ranks", "More that send to one another get into each other's way", kNotMeasured, 2,
      kMostBytes, in<&Costs::common, &CommonCosts::many_ranks>},
-    {"common", "inputs_ranks", "ranks", "Where no rank may reduce for others, more leave a reduction to the host",
-     kNotMeasured, 2, kMostBytes, in<&Costs::common, &CommonCosts::inputs_ranks>},
+    {"common", "inputs_ranks", "ranks",
+     "Where no rank may reduce for others, more leave a reduction to the MPI library", kNotMeasured, 2, kMostBytes,
+     in<&Costs::common, &CommonCosts::inputs_ranks>},
     {"common", "inputs_bytes", "bytes", "Likewise, where the inputs of all ranks are more", kNotMeasured, 0, kMostBytes,
      in<&Costs::common, &CommonCosts::inputs_bytes>},
     {"common", "flat_bytes", "bytes", "Up to here readers of the same memory do not wait for each other", kOwnCores, 0,
@@ -112,14 +113,15 @@ constexpr auto kOthers = std::to_array<CostRow>({
      0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::plan_landing>},
     {"exchange", "all_landing", "bytes", "Neighbourhood channels: most memory for bounce buffers of a process",
      kNotMeasured, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::all_landing>},
-    {"helper", "gap", "ns", "A helper on the program's core is woken where longer passes from start to wait",
-     "`urakata bench overlap`, Ibcast and Iallgather of 1 MiB", 0, kLongest, in<&Costs::helper, &HelperCosts::gap>},
+    {"helper", "gap", "ns", "A progress thread on the program's core is woken where longer passes from start to wait",
+     "`urakata bench overlap`, Ibcast and Iallgather of 1 MiB", 0, kLongest,
+     in<&Costs::progress_thread, &ProgressThreadCosts::gap>},
 });
 
 constexpr auto kCostTable = [] {
   constexpr std::array kLinks = {link_rows<&Costs::node>("node", kOwnCores),
                                  link_rows<&Costs::crowded>("crowded", kSharedCores),
-                                 link_rows<&Costs::host>("host", kHosts), link_rows<&Costs::wire>("wire", kHosts)};
+                                 link_rows<&Costs::native>("host", kHosts), link_rows<&Costs::wire>("wire", kHosts)};
   std::array<CostRow, 4 * kLinks[0].size() + kOthers.size()> all{};
   auto* to = all.begin();
   for (const auto& rows : kLinks) to = std::copy(rows.begin(), rows.end(), to);

@@ -37,7 +37,7 @@ struct LinkCosts {
 struct CommonCosts {
   double eager_bytes = 4096;  // longest message that goes without asking the receiver
   // ns until the next of several ranks on a core has the core. No message arrives there before its receiver has got
-  // one. Of 4 ranks on 2 cores an allreduce of 32 KiB took 1.5 of the host's time as rabenseifner (16 messages), 1.25
+  // one. Of 4 ranks on 2 cores an allreduce of 32 KiB took 1.5 of the MPI library's time as rabenseifner (16 messages), 1.25
   // as recursive doubling (8), 1.0 by way of rank 0 (6).
   double time_slice = 3000;
   double few_ranks = 8;    // that one can hear all at once
@@ -78,8 +78,8 @@ struct ExchangeCosts {
   double all_landing = 64 * 1024 * 1024;  // most bytes for all channels of a process, counted as for plan_landing
 };
 
-struct HelperCosts {
-  double gap = 300'000;  // ns; for engine::HelperSettings::long_gap_ns, which has the reason
+struct ProgressThreadCosts {
+  double gap = 300'000;  // ns; for engine::ProgressThreadSettings::long_gap_ns, which has the reason
 };
 
 // The defaults.
@@ -88,19 +88,19 @@ struct Costs {
   // where a reduction follows, it begins before all has arrived; else the receiver copies whole messages once.
   LinkCosts node = {400, 200, 1800, 4000, 0.1, 0.075, 256 * 1024};
   LinkCosts crowded = {1000, 300, 0, 2000, 0.15, 0.1, 256 * 1024};
-  // TCP, 1 to 10 Gb/s: between the two, so that neither loses much. Segments: pieces that the host sends without asking
+  // TCP, 1 to 10 Gb/s: between the two, so that neither loses much. Segments: pieces that the MPI library sends without asking
   // the receiver first (Open MPI's TCP: below 64 KiB). Measured over four hosts with 1 Gb/s links: allgather and
   // alltoall from 256 KiB up take 0.6 to 0.75 of the time that whole messages take, a chain's bcast 0.4 instead
   // of 0.65.
-  LinkCosts host = {20000, 4500, 0, 10000, 4, 0.1, 32 * 1024};
-  // The same. Segments: the wire asks the receiver from 128 KiB on only. A helper takes 0.85 of the time for pieces of
+  LinkCosts native = {20000, 4500, 0, 10000, 4, 0.1, 32 * 1024};
+  // The same. Segments: the wire asks the receiver from 128 KiB on only. A progress thread takes 0.85 of the time for pieces of
   // 64 KiB that it takes for such of 32 KiB, and no less for longer ones: what has just come is then no longer in the
   // cache when it is sent on.
   LinkCosts wire = {20000, 4500, 0, 10000, 4, 0.1, 64 * 1024};
   CommonCosts common;
   CopyCosts copy;
   ExchangeCosts exchange;
-  HelperCosts helper;
+  ProgressThreadCosts progress_thread;
 };
 
 // A row of the table: node.step is `step` in the TOML table [node].

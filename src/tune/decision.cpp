@@ -33,8 +33,8 @@ const LinkCosts& link(const Costs& costs, Medium medium) {
       return costs.node;
     case Medium::crowded:
       return costs.crowded;
-    case Medium::host:
-      return costs.host;
+    case Medium::native:
+      return costs.native;
     case Medium::wire:
       break;
   }

@@ -13,13 +13,13 @@
 namespace urakata::tune {
 
 // How the messages travel: all inside one node, the same where its ranks outnumber their cores (crowded), or also
-// between nodes, through the host or by transport `wire`.
-enum class Medium : std::uint8_t { node, crowded, host, wire };
+// between nodes, through the MPI library or by transport `wire`.
+enum class Medium : std::uint8_t { node, crowded, native, wire };
 
 // `crowded`: a node's ranks outnumber its cores. `by_wire`: all messages between nodes go by wire.
 constexpr Medium medium_of(bool one_node, bool crowded, bool by_wire) {
   if (one_node) return crowded ? Medium::crowded : Medium::node;
-  return by_wire ? Medium::wire : Medium::host;
+  return by_wire ? Medium::wire : Medium::native;
 }
 
 struct Choice {
@@ -34,11 +34,11 @@ struct Choice {
 Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative,
               Medium medium, std::uint32_t ranks_per_node = 1, const Costs& costs = tune::costs());
 
-// Is a blocking neighbourhood collective faster as a schedule than by the host's own function? Measured (bench/halo,
+// Is a blocking neighbourhood collective faster as a schedule than by the MPI library's own function? Measured (bench/halo,
 // Open MPI 5): between four hosts with 1 Gb/s links, by wire with engine poll, halos of cubes of 2 to 8 cells take 0.81
-// to 0.90 of what the host's messages take in the same job, the host's function 0.94 to 1.02; from 32 cells on the links
-// are what takes time, and all take the same. Inside a node a schedule goes by the host's messages, too: 2 ranks of a
-// space take 1.01 to 1.06 of the host's function at 16 and 64 cells, 0.92 to 0.95 at 32, and 4 ranks on 2 cores gain
+// to 0.90 of what the MPI library's messages take in the same job, the MPI library's function 0.94 to 1.02; from 32 cells on the links
+// are what takes time, and all take the same. Inside a node a schedule goes by the MPI library's messages, too: 2 ranks of a
+// space take 1.01 to 1.06 of the MPI library's function at 16 and 64 cells, 0.92 to 0.95 at 32, and 4 ranks on 2 cores gain
 // nothing that could be told from job to job.
 bool blocking_pays(Medium medium);
 
@@ -46,7 +46,7 @@ bool blocking_pays(Medium medium);
 bool receives_in_turn(Medium medium);
 
 // Does a reduction in which no rank may reduce for others pay by messages for each pair of ranks, with room for all
-// inputs? Else the host has it, on all ranks alike.
+// inputs? Else the MPI library has it, on all ranks alike.
 bool inputs_only_pays(std::uint64_t bytes, std::uint32_t ranks, const Costs& costs = tune::costs());
 
 // Of an algorithm that the user has chosen, in bytes; 0: the algorithm's own.

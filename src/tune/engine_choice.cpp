@@ -9,37 +9,38 @@
 namespace urakata::tune {
 namespace {
 
-// Of the engine with helpers: not all ranks are on this node, or helpers were asked for all the same.
-bool helpers_pay(const RunFacts& facts) {
+// Of the engine with progress threads: not all ranks are on this node, or progress threads were asked for all the same.
+bool progress_threads_pay(const RunFacts& facts) {
   const bool wanted = facts.asked == EngineKind::thread || facts.asked == EngineKind::kernel;
   return wanted && (!facts.one_node || facts.within_node);
 }
 
-bool thread_needs_threads(const RunFacts& facts) { return helpers_pay(facts) && !facts.by_wire; }
+bool thread_needs_threads(const RunFacts& facts) { return progress_threads_pay(facts) && !facts.by_wire; }
 
 std::string why_no_thread(const RunFacts& facts, bool threads, const Placement& placement) {
   if (facts.asked != EngineKind::thread && facts.asked != EngineKind::kernel) {
-    return "only --engine thread makes helpers";
+    return "only --engine thread makes progress threads";
   }
-  if (!helpers_pay(facts)) {
+  if (!progress_threads_pay(facts)) {
     return "no progress thread, since all ranks are on this node (--placement shared makes one). It would be " +
            placement.reason;
   }
   if (threads || (facts.by_wire && facts.no_wire.empty())) return "";
   if (facts.by_wire) {
-    return "no transport wire (" + facts.no_wire + "). With --transport host a progress thread may use the MPI library";
+    return "no transport wire (" + facts.no_wire +
+           "). With --transport native a progress thread may use the MPI library";
   }
-  return "the host does not allow calls by several threads (MPI_THREAD_MULTIPLE)";
+  return "the MPI library does not allow calls by several threads (MPI_THREAD_MULTIPLE)";
 }
 
 std::string how_thread(const Placement& placement) {
   std::string how = placement.spare ? "on spare cores" : "on the ranks' own cores (shared)";
   if (!placement.within_node) how += ", only for messages to other nodes; --placement shared: for all";
-  return "helpers would run " + how;
+  return "progress threads would run " + how;
 }
 
-// Without a hook in the host's waiting a fallback progress thread keeps MPI's progress rule, where threads may call.
-bool poll_needs_threads(const RunFacts& facts) { return facts.asked != EngineKind::host && !facts.hook; }
+// Without a hook in the MPI library's waiting a fallback progress thread keeps MPI's progress rule, where threads may call.
+bool poll_needs_threads(const RunFacts& facts) { return facts.asked != EngineKind::native && !facts.hook; }
 
 std::string why_no_poll(const RunFacts&, bool, const Placement&) { return ""; }
 
@@ -56,7 +57,8 @@ std::string why_no_kernel(const RunFacts& facts, bool, const Placement&) {
 
 std::string how_kernel(const Placement&) {
   return "the kernel would carry on broadcasts, allgathers and alltoalls between nodes, in the time of the ranks' own "
-         "threads; it ends their blocking system calls (EINTR); all else is engine thread's, so there is its helper, "
+         "threads; it ends their blocking system calls (EINTR); all else is engine thread's, so there is its progress "
+         "thread, "
          "too";
 }
 
@@ -102,7 +104,7 @@ std::string no_wire_for(const std::string& why, const std::string& network) {
   return why.empty() || network.empty() ? why : why + "; here " + network;
 }
 
-bool link_has_helper(const RunFacts& facts) { return helpers_pay(facts); }
+bool link_has_progress_thread(const RunFacts& facts) { return progress_threads_pay(facts); }
 
 EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement& placement) {
   if (facts.asked == EngineKind::kernel && !facts.no_kernel.empty()) {
@@ -125,7 +127,7 @@ EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement
   choice.fallback = !facts.hook && threads;
   if (const std::string why_not = choice.why_not(name(facts.asked)); !why_not.empty()) {
     choice.why = why_not;
-    if (helpers_pay(facts))
+    if (progress_threads_pay(facts))
       choice.warning = "engine poll instead of " + std::string(name(facts.asked)) + ": " + why_not;
     return choice;
   }
@@ -153,7 +155,7 @@ std::string EngineChoice::why_not(std::string_view name) const {
 }
 
 std::vector<EngineFinding> find_engines(bool threads, const Placement& placement, const std::string& no_kernel) {
-  std::vector<EngineFinding> found{{name(EngineKind::host), true, "everything is left to the host"}};
+  std::vector<EngineFinding> found{{name(EngineKind::native), true, "everything is left to the MPI library"}};
   for (const EngineKind engine : {EngineKind::poll, EngineKind::thread, EngineKind::kernel}) {
     const auto row = std::ranges::find(kEngineTable, engine, &Row::engine);
     std::string why_not = row->why_not({.asked = engine, .no_kernel = no_kernel}, threads, placement);

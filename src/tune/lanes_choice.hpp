@@ -36,7 +36,7 @@ std::string predicted_without_lanes(collectives::Operation operation, const coll
                                     const lanes::Placement& placement, const lanes::Links& links);
 
 // Do blocking exchanges of all ranks with all gain by several connections for a pair of ranks? Where the links are full by one
-// each, as between sites of many nodes, the host has them too. Where one of the links is not known: yes.
+// each, as between sites of many nodes, the MPI library has them too. Where one of the links is not known: yes.
 bool exchange_gains(const lanes::Placement& placement, const lanes::Links& links);
 
 // The default algorithm of an operation without site leaders: all that crosses the link does so once, and at

@@ -57,31 +57,31 @@ Placement shared(const Topology& topology, const NodeRanks& node_ranks) {
     placement.node_cores = cores_of_all(topology, node_ranks);
     placement.crowded = placement.node_ranks > placement.node_cores;
   }
-  placement.helper = node_ranks.mask;
-  placement.reason = "shared: helpers run on the rank's own CPUs " + node_ranks.mask.text();
+  placement.progress_thread = node_ranks.mask;
+  placement.reason = "shared: progress threads run on the rank's own CPUs " + node_ranks.mask.text();
   return placement;
 }
 
 }  // namespace
 
-Placement place_helpers(const Topology& topology, const NodeRanks& node_ranks, PlacementWish wish,
-                        std::string_view helper_cpus) {
-  if (!helper_cpus.empty()) {
+Placement place_progress_threads(const Topology& topology, const NodeRanks& node_ranks, PlacementWish wish,
+                                 std::string_view progress_cpus) {
+  if (!progress_cpus.empty()) {
     Placement placement = shared(topology, node_ranks);
-    const Result<CpuSet> list = CpuSet::from_text(helper_cpus);
+    const Result<CpuSet> list = CpuSet::from_text(progress_cpus);
     if (!list || list->empty() || !list->without(topology.cpus()).empty()) {
-      placement.refusal = "HELPER_CPUS=" + std::string(helper_cpus) + " is not within the node's CPUs " +
-                          topology.cpus().text() + "; helpers share the rank's cores";
+      placement.refusal = "HELPER_CPUS=" + std::string(progress_cpus) + " is not within the node's CPUs " +
+                          topology.cpus().text() + "; progress threads share the rank's cores";
       return placement;
     }
     std::vector<std::size_t> cpus;
     for (std::size_t cpu = 0; cpu < CpuSet::kLimit; ++cpu) {
       if (list->has(cpu)) cpus.push_back(cpu);
     }
-    placement.helper = CpuSet{};
-    placement.helper.add(cpus[node_ranks.rank % cpus.size()]);
-    placement.spare = !placement.helper.meets(node_ranks.mask);
-    placement.reason = "HELPER_CPUS gives CPUs " + placement.helper.text();
+    placement.progress_thread = CpuSet{};
+    placement.progress_thread.add(cpus[node_ranks.rank % cpus.size()]);
+    placement.spare = !placement.progress_thread.meets(node_ranks.mask);
+    placement.reason = "HELPER_CPUS gives CPUs " + placement.progress_thread.text();
     return placement;
   }
 
@@ -108,12 +108,12 @@ Placement place_helpers(const Topology& topology, const NodeRanks& node_ranks, P
   // rest.
   std::vector<Core> spare(own.rbegin(), own.rend() - static_cast<std::ptrdiff_t>(node_ranks.threads));
   std::ranges::stable_partition(spare, [&](const Core& core) { return core.node == own.front().node; });
-  placement.helper = spare.front().cpus;
+  placement.progress_thread = spare.front().cpus;
   placement.spare = true;
   placement.within_node = true;
   placement.reason = "spare: " + several(own.size(), "core", "cores") + " for this rank and " +
-                     several(node_ranks.threads, "thread", "threads") + " to compute; helpers on CPUs " +
-                     placement.helper.text();
+                     several(node_ranks.threads, "thread", "threads") + " to compute; progress threads on CPUs " +
+                     placement.progress_thread.text();
   return placement;
 }
 

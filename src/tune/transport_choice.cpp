@@ -25,7 +25,7 @@ std::vector<bool> better_networks(const Network& network) {
 // Why no pair of ranks on the nodes of these talks by wire.
 std::string why_apart(std::int32_t one, std::int32_t other, bool joined) {
   return "the nodes of ranks " + std::to_string(one) + " and " + std::to_string(other) +
-         (joined ? " have a network that the host drives better than TCP" : " do not reach each other over TCP");
+         (joined ? " have a network that the MPI library drives better than TCP" : " do not reach each other over TCP");
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ TransportChoice::TransportChoice(Network network, std::span<const std::int32_t> 
 std::string TransportChoice::warning(TransportWish asked) const {
   const bool wanted = asked == TransportWish::wire || (asked == TransportWish::automatic && network_.misnamed);
   if (all_ || !wanted) return "";
-  return std::string(any() ? "not all by" : "no") + " transport wire: " + why_ + "; the host carries all " +
+  return std::string(any() ? "not all by" : "no") + " transport wire: " + why_ + "; the MPI library carries all " +
          (any() ? "other " : "") + "messages";
 }
 

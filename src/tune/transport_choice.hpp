@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which messages between nodes go by transport `wire`, and which through the host.
+// Which messages between nodes go by transport `wire`, and which through the MPI library.
 //
 // Everything here is a function of what all ranks know alike, so both sides of a pair come to the same.
 #pragma once
@@ -18,19 +18,19 @@ namespace urakata::tune {
 // What option TRANSPORT of a rank makes of what it finds.
 struct TransportTerms {
   bool wire;    // it may talk by wire
-  bool better;  // a network that the host drives better than TCP goes first
+  bool better;  // a network that the MPI library drives better than TCP goes first
 };
 constexpr TransportTerms transport_terms(TransportWish asked) {
-  return {.wire = asked != TransportWish::host, .better = asked == TransportWish::automatic};
+  return {.wire = asked != TransportWish::native, .better = asked == TransportWish::automatic};
 }
 
 // Of a job. Two ranks of different nodes talk by wire if both can, their nodes reach each other, and they do not share a
-// better network; else through the host. Nodes at different sites share none, whatever each has within its own.
+// better network; else through the MPI library. Nodes at different sites share none, whatever each has within its own.
 class TransportChoice {
  public:
   using Ranks = std::span<const std::int32_t>;  // of MPI_COMM_WORLD
 
-  TransportChoice() = default;  // all through the host
+  TransportChoice() = default;  // all through the MPI library
   // `sites`: of each rank; empty: all are at one.
   explicit TransportChoice(Network network, std::span<const std::int32_t> sites = {});
 

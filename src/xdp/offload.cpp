@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "base/clock.hpp"
-#include "base/helper_thread.hpp"
 #include "base/log.hpp"
+#include "base/progress_thread.hpp"
 
 namespace urakata::xdp {
 
@@ -177,7 +177,7 @@ void Offload::note_awaited() {
   awaited_.store(awaited, std::memory_order_relaxed);
 }
 
-bool Offload::news() const {
+bool Offload::readiness() const {
   if (broken()) return true;
   const std::uint64_t awaited = awaited_.load(std::memory_order_relaxed);
   if (awaited == kNothing || awaited == kEnded) return awaited == kEnded;
@@ -307,7 +307,7 @@ void Offload::reap(std::vector<Done>& done) {
     if (operation.given) continue;
     if (!has_cell(operation.number)) break;
     // Its row may be the last one, and the program's function is run by the program's threads only.
-    if (on_helper_thread && operation.work.reducer != nullptr && operation.work.reducer->owner_only) break;
+    if (on_progress_thread && operation.work.reducer != nullptr && operation.work.reducer->owner_only) break;
     give(operation, operation.waiting.data());
     operation.waiting.clear();
   }

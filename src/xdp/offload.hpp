@@ -17,7 +17,7 @@
 // answer for the timeout, or eBPF code is taken away, the offload is broken: all that has not ended fails, as does all
 // that comes later. That a process has ended on a node that lives is seen by others (engine/kernel.cpp).
 //
-// Thread-safety: by one thread at a time, who owns the engine's domain, but for news(), in_flight() and broken().
+// Thread-safety: by one thread at a time, who owns the engine's domain, but for readiness(), in_flight() and broken().
 #pragma once
 
 #include <netinet/in.h>
@@ -100,7 +100,7 @@ class Offload {
   std::size_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
   bool broken() const { return broken_.load(std::memory_order_relaxed); }
   // May something have ended that was not reaped?
-  bool news() const;
+  bool readiness() const;
 
   struct Counts {
     std::uint64_t frames = 0;     // sent in all
@@ -167,7 +167,7 @@ class Offload {
   Counts counts_;
   std::atomic<std::size_t> in_flight_{0};
   std::atomic<bool> broken_{false};
-  // For news(): the number of the oldest that has not ended, kNothing, or kEnded.
+  // For readiness(): the number of the oldest that has not ended, kNothing, or kEnded.
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
   static constexpr std::uint64_t kEnded = kNothing - 1;
   std::atomic<std::uint64_t> awaited_{kNothing};

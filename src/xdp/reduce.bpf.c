@@ -310,7 +310,7 @@ int urakata_reduce(struct xdp_md* ctx) {
     default:
       return XDP_DROP;
   }
-  /* The helper above may have moved the packet. */
+  /* The progress thread above may have moved the packet. */
   struct headers* const again = (void*)(long)ctx->data;
   if ((void*)(again + 1) > (void*)(long)ctx->data_end) return XDP_DROP;
   return turn_back(again, slot, answer_to(again->own.kind));

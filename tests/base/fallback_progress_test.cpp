@@ -39,7 +39,7 @@ TEST(FallbackProgress, SleepsAsItIsToldAndRunsOnAThreadOfOurs) {
   FallbackProgress fallback(
       "test", "tests",
       [&] {
-        ours = on_helper_thread;
+        ours = on_progress_thread;
         return true;
       },
       [&](std::uint64_t ns) { return ns != 0 && ++sleeps != 0; });
@@ -50,7 +50,7 @@ TEST(FallbackProgress, SleepsAsItIsToldAndRunsOnAThreadOfOurs) {
   EXPECT_GT(fallback.cpu_ns(), 0U);
   fallback.expect();
   EXPECT_EQ(sleeps.load(), at_the_end);
-  EXPECT_FALSE(on_helper_thread);
+  EXPECT_FALSE(on_progress_thread);
 }
 
 }  // namespace

@@ -53,11 +53,11 @@ class Proxy {
         plan_.fate == Fate::reset ? cut() : fall_silent();
         return;
       }
-      std::array<pollfd, 2> news{};
-      for (std::size_t from = 0; from < 2; ++from) news[from] = {open[from] ? sides_[from] : -1, POLLIN, 0};
-      poll(news.data(), news.size(), -1);
+      std::array<pollfd, 2> readiness{};
+      for (std::size_t from = 0; from < 2; ++from) readiness[from] = {open[from] ? sides_[from] : -1, POLLIN, 0};
+      poll(readiness.data(), readiness.size(), -1);
       for (std::size_t from = 0; from < 2; ++from) {
-        if (news[from].revents == 0) continue;
+        if (readiness[from].revents == 0) continue;
         std::size_t most = 1 + random() % plan_.most;
         if (plan_.fate != Fate::none && from == plan_.way) {
           most = std::min<std::size_t>(most, plan_.after - passed[from]);

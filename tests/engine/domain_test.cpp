@@ -70,8 +70,8 @@ class Flushing final : public transport::Transport {
   std::unique_ptr<transport::Transport> of_;
 };
 
-// Whose packing calls the host moves by callers only, and what is beside it waits for these, too.
-TEST(Domain, HelpersMoveNothingWhereCallersOnlyMay) {
+// Whose packing calls the MPI library moves by callers only, and what is beside it waits for these, too.
+TEST(Domain, ProgressThreadsMoveNothingWhereCallersOnlyMay) {
   Cluster cluster(2);
   Numbers numbers(2);
   numbers.receiver(0).callers_only = true;

@@ -15,7 +15,7 @@ namespace {
 
 using engine::Engine;
 using engine::Engines;
-using engine::HelperSettings;
+using engine::ProgressThreadSettings;
 
 const std::vector<std::string_view> kBoth = {"thread", "poll"};
 const std::vector<std::string_view> kPoll = {"poll"};
@@ -26,14 +26,14 @@ class EngineTable : public testing::Test {
     engines_ = std::make_unique<Engines>();
     engines_->make(
         names, fallback, failures_,
-        [this](bool helper) {
-          domains_of_helpers += helper ? 1U : 0U;
+        [this](bool progress_thread) {
+          domains_of_progress_threads += progress_thread ? 1U : 0U;
           return std::make_unique<engine::Domain>(attach(network_, 0));
         },
-        HelperSettings{});
+        ProgressThreadSettings{});
     return *engines_;
   }
-  unsigned domains_of_helpers = 0;
+  unsigned domains_of_progress_threads = 0;
 
  private:
   Network network_{1};
@@ -41,7 +41,7 @@ class EngineTable : public testing::Test {
   std::unique_ptr<Engines> engines_;
 };
 
-TEST_F(EngineTable, HasARowForEachChoiceButHost) {
+TEST_F(EngineTable, HasARowForEachChoiceButNative) {
   std::set<std::string_view> names{"host"};
   for (const engine::EngineRow& row : engine::engine_table()) names.insert(row.name);
   const auto option = option_named("ENGINE");
@@ -52,7 +52,7 @@ TEST_F(EngineTable, HasARowForEachChoiceButHost) {
 TEST_F(EngineTable, TheBestOneRunsAllThatCallersNeedNotRun) {
   Engines& engines = made(kBoth);
   ASSERT_EQ(engines.all().size(), 2U);
-  EXPECT_EQ(domains_of_helpers, 1U);
+  EXPECT_EQ(domains_of_progress_threads, 1U);
   Engine* const first = engines.named("thread");
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->name(), "thread/shared");
@@ -66,7 +66,7 @@ TEST_F(EngineTable, TheBestOneRunsAllThatCallersNeedNotRun) {
   EXPECT_EQ(engines.next(false), first);
 }
 
-TEST_F(EngineTable, CallersHaveTheFallbackThreadWhereTheHostDoesNotCall) {
+TEST_F(EngineTable, CallersHaveTheFallbackThreadWhereTheLibraryDoesNotCall) {
   for (const auto& names : {kBoth, kPoll}) {
     Engines& engines = made(names, true);
     EXPECT_EQ(engines.named("thread") != nullptr, names == kBoth);
@@ -78,9 +78,9 @@ TEST_F(EngineTable, CallersHaveTheFallbackThreadWhereTheHostDoesNotCall) {
   }
 }
 
-TEST_F(EngineTable, WithoutHelpersThereIsOneForAllCallers) {
+TEST_F(EngineTable, WithoutProgressThreadsThereIsOneForAllCallers) {
   Engines& engines = made(kPoll);
-  EXPECT_EQ(domains_of_helpers, 0U);
+  EXPECT_EQ(domains_of_progress_threads, 0U);
   ASSERT_EQ(engines.all().size(), 1U);
   EXPECT_NE(dynamic_cast<engine::PollEngine*>(&engines.best()), nullptr);
   EXPECT_EQ(engines.next(false), &engines.best());

@@ -243,7 +243,7 @@ TEST(Instance, OperationsOfTheProgramRunInCallersOnly) {
   for (int i = 0; i < 10; ++i) cluster.step(false);
   EXPECT_EQ(Adder::bytes, 0U);
   EXPECT_FALSE(instance.finished());
-  EXPECT_FALSE(cluster.step(false)) << "nothing moves, and a helper must not believe so";
+  EXPECT_FALSE(cluster.step(false)) << "nothing moves, and a progress thread must not believe so";
   EXPECT_EQ(to, (std::vector<std::uint8_t>{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
   EXPECT_TRUE(cluster.step(true));
   EXPECT_TRUE(instance.finished());
@@ -385,7 +385,7 @@ TEST(Instance, AMessageThatCannotBePostedEndsIt) {
   }
 }
 
-// Three operations are in flight when the host says that a poll failed: all three end, and one of another group works.
+// Three operations are in flight when the MPI library says that a poll failed: all three end, and one of another group works.
 TEST(Instance, AFailedPollEndsAllThatWasInFlight) {
   Cluster cluster(2);
   const schedule::Schedule schedules[] = {one_message(0, 4), one_message(1, 4)};

@@ -27,10 +27,10 @@ class CountingTransport final : public transport::Transport {
   std::size_t cancel(const void*) override { return 0; }
   void tell(std::int32_t, const transport::Notice&) override {}
   const transport::Failures& failures() const override { return failures_; }
-  std::vector<int> news() const override { return {0}; }
+  std::vector<int> readiness() const override { return {0}; }
   Wakeup wakeup() const override {
     ++owned_;
-    return Wakeup::news;
+    return Wakeup::readiness;
   }
 
  private:
@@ -115,8 +115,8 @@ TEST(Starts, AListIsLeftToWhoeverOwnsTheDomain) {
   EXPECT_TRUE(second.finished_in_order());
 }
 
-// Short messages that the caller posts and long ones that it leaves to the helper, mixed in one list.
-TEST(Starts, AHelperRunsAListOfShortAndLongMessages) {
+// Short messages that the caller posts and long ones that it leaves to the progress thread, mixed in one list.
+TEST(Starts, AProgressThreadRunsAListOfShortAndLongMessages) {
   constexpr std::uint64_t kLong = 1 << 20;
   constexpr std::size_t kPairs = 8;
   Network network(5);

@@ -19,9 +19,9 @@ namespace {
 using engine::Domain;
 using engine::Engine;
 using engine::FallbackEngine;
-using engine::HelperSettings;
 using engine::Instance;
 using engine::PollEngine;
+using engine::ProgressThreadSettings;
 using engine::ThreadEngine;
 using schedule::kRecvBuffer;
 using schedule::kSendBuffer;
@@ -63,8 +63,8 @@ void look_on(const Instance& instance) {
   while (!instance.finished()) std::this_thread::yield();
 }
 
-HelperSettings settings(bool spare, std::uint64_t linger_ns = 0) {
-  HelperSettings made;
+ProgressThreadSettings settings(bool spare, std::uint64_t linger_ns = 0) {
+  ProgressThreadSettings made;
   made.spare = spare;
   made.linger_ns = linger_ns;
   return made;
@@ -84,17 +84,17 @@ struct Exchange {
   }
 };
 
-class Helper : public testing::TestWithParam<bool> {
+class ProgressThreadTest : public testing::TestWithParam<bool> {
  protected:
   Network network{7};
   Domain domains[2] = {Domain(attach(network, 0)), Domain(attach(network, 1))};
   TestGroup groups[2] = {TestGroup(0, 2, 1), TestGroup(1, 2, 1)};
 };
-INSTANTIATE_TEST_SUITE_P(, Helper, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(, ProgressThreadTest, testing::Bool(),
                          [](const auto& tested) { return std::string(tested.param ? "spare" : "shared"); });
 
-// The helper goes to sleep as soon as nothing is pending, and starts come at any moment of that: none is missed.
-TEST_P(Helper, IsWokenByEveryStart) {
+// The progress thread goes to sleep as soon as nothing is pending, and starts come at any moment of that: none is missed.
+TEST_P(ProgressThreadTest, IsWokenByEveryStart) {
   std::mt19937_64 random(11);
   ThreadEngine engine(domains[0], settings(GetParam()));
   TestGroup group(0, 1, 1);
@@ -116,7 +116,7 @@ TEST_P(Helper, IsWokenByEveryStart) {
   }
 }
 
-TEST_P(Helper, FinishesMessagesWhileTheProgramComputes) {
+TEST_P(ProgressThreadTest, FinishesMessagesWhileTheProgramComputes) {
   ThreadEngine first(domains[0], settings(GetParam()));
   ThreadEngine second(domains[1], settings(GetParam(), 1'000'000'000));
   Exchange exchange;
@@ -130,7 +130,7 @@ TEST_P(Helper, FinishesMessagesWhileTheProgramComputes) {
 }
 
 // No thread can be made, here since none has room for its stack: callers do the work, and nothing ends.
-TEST_P(Helper, IsDoneWithoutWhereThereIsNone) {
+TEST_P(ProgressThreadTest, IsDoneWithoutWhereThereIsNone) {
   pthread_attr_t usual;
   pthread_attr_t impossible;
   pthread_getattr_default_np(&usual);
@@ -145,12 +145,12 @@ TEST_P(Helper, IsDoneWithoutWhereThereIsNone) {
   start(second, groups[1], exchange.receiver);
   drive_both(first, exchange.sender, second, exchange.receiver);
   EXPECT_EQ(exchange.to, exchange.from);
-  EXPECT_EQ(first.helper_cpu_ns(), 0U);
+  EXPECT_EQ(first.progress_cpu_ns(), 0U);
 }
 
-// The caller waits for a message that is long in coming: the helper keeps off the domain from before the start to the
+// The caller waits for a message that is long in coming: the progress thread keeps off the domain from before the start to the
 // end.
-TEST_P(Helper, StaysAwayWhileACallerWaits) {
+TEST_P(ProgressThreadTest, StaysAwayWhileACallerWaits) {
   static std::atomic<int> steps;
   steps = 0;
   auto counting = settings(GetParam());
@@ -162,9 +162,9 @@ TEST_P(Helper, StaysAwayWhileACallerWaits) {
   engine.enter();
   start(engine, groups[1], exchange.receiver);
   start(peer, groups[0], exchange.sender);
-  // Long enough for the helper to have looked many times: some microseconds of its time each.
-  const std::uint64_t used = engine.helper_cpu_ns();
-  while (engine.helper_cpu_ns() - used < 200'000) {
+  // Long enough for the progress thread to have looked many times: some microseconds of its time each.
+  const std::uint64_t used = engine.progress_cpu_ns();
+  while (engine.progress_cpu_ns() - used < 200'000) {
     engine.step();
     std::this_thread::yield();
   }
@@ -175,7 +175,7 @@ TEST_P(Helper, StaysAwayWhileACallerWaits) {
   EXPECT_EQ(exchange.to, 1U);
 }
 
-TEST_P(Helper, TakesOverWhatACallerLeaves) {
+TEST_P(ProgressThreadTest, TakesOverWhatACallerLeaves) {
   ThreadEngine engine(domains[1], settings(GetParam()));
   PollEngine peer(domains[0]);
   Exchange exchange;
@@ -191,7 +191,7 @@ TEST_P(Helper, TakesOverWhatACallerLeaves) {
   }
 }
 
-TEST_P(Helper, DoesNotRunOperationsOfTheProgram) {
+TEST_P(ProgressThreadTest, DoesNotRunOperationsOfTheProgram) {
   static std::atomic<std::thread::id> runner;
   runner = std::thread::id();
   ThreadEngine engine(domains[0], settings(GetParam()));
@@ -219,16 +219,16 @@ TEST_P(Helper, DoesNotRunOperationsOfTheProgram) {
   }
 }
 
-// A message is outstanding when the helper ends: callers get it.
-TEST_P(Helper, LeavesTheRestToCallersWhenItIsStopped) {
+// A message is outstanding when the progress thread ends: callers get it.
+TEST_P(ProgressThreadTest, LeavesTheRestToCallersWhenItIsStopped) {
   ThreadEngine engine(domains[1], settings(GetParam()));
   PollEngine peer(domains[0]);
   Exchange exchange;
   start(engine, groups[1], exchange.receiver);
-  while (engine.helper_cpu_ns() == 0) std::this_thread::yield();
-  const std::uint64_t used = engine.helper_cpu_ns();
+  while (engine.progress_cpu_ns() == 0) std::this_thread::yield();
+  const std::uint64_t used = engine.progress_cpu_ns();
   engine.stop();
-  EXPECT_GE(engine.helper_cpu_ns(), used) << "the report asks when the helper is gone";
+  EXPECT_GE(engine.progress_cpu_ns(), used) << "the report asks when the progress thread is gone";
   start(peer, groups[0], exchange.sender);
   for (int i = 0; i < 100; ++i) peer.step();
   EXPECT_FALSE(exchange.receiver.finished());
@@ -243,7 +243,7 @@ TEST_P(Helper, LeavesTheRestToCallersWhenItIsStopped) {
 }
 
 // Stopped while it falls asleep, sleeps, works, and while a caller waits.
-TEST_P(Helper, EndsInEveryState) {
+TEST_P(ProgressThreadTest, EndsInEveryState) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 100; ++round) {
     Exchange exchange;
@@ -268,7 +268,7 @@ TEST_P(Helper, EndsInEveryState) {
   }
 }
 
-TEST_P(Helper, GivesEveryAbandonedInstanceBackOnce) {
+TEST_P(ProgressThreadTest, GivesEveryAbandonedInstanceBackOnce) {
   constexpr int kOperations = 200;
   static std::atomic<int> given_back;
   given_back = 0;
@@ -292,7 +292,7 @@ TEST_P(Helper, GivesEveryAbandonedInstanceBackOnce) {
   for (const Exchange& exchange : exchanges) EXPECT_EQ(exchange.to, 1U);
 }
 
-// Rank 1's blocking calls leave its helper as it was: what is started between them is finished while rank 1 computes.
+// Rank 1's blocking calls leave its progress thread as it was: what is started between them is finished while rank 1 computes.
 void mix_blocking_calls(Engine& first, transport::Group& of_first, Engine& second, transport::Group& of_second) {
   Exchange blocking;
   Exchange exchange;
@@ -310,7 +310,7 @@ void mix_blocking_calls(Engine& first, transport::Group& of_first, Engine& secon
   }
 }
 
-TEST_P(Helper, IsAsBeforeAfterABlockingCall) {
+TEST_P(ProgressThreadTest, IsAsBeforeAfterABlockingCall) {
   ThreadEngine first(domains[0], settings(GetParam()));
   ThreadEngine second(domains[1], settings(GetParam()));
   mix_blocking_calls(first, groups[0], second, groups[1]);
@@ -325,7 +325,7 @@ TEST(FallbackProgress, IsAsBeforeAfterABlockingCall) {
   mix_blocking_calls(first, groups[0], second, groups[1]);
 }
 
-// Engine `poll` with a helper for the fallback: starts make a step, and what is pending moves though no caller comes
+// Engine `poll` with a progress thread for the fallback: starts make a step, and what is pending moves though no caller comes
 // back.
 TEST(FallbackProgress, MovesWhatIsPendingWhenNoCallerDoes) {
   Network network(9);
@@ -374,14 +374,14 @@ struct Process {
   static constexpr int kEngines = 4;
 
   Process(Network& network, int rank) : domain(attach(network, rank)) {
-    HelperSettings helper = settings(rank % kEngines == 1, rank % 2 == 0 ? 0 : 1'000'000);
-    helper.nap_ns = 50'000;
+    ProgressThreadSettings progress_thread = settings(rank % kEngines == 1, rank % 2 == 0 ? 0 : 1'000'000);
+    progress_thread.nap_ns = 50'000;
     if (rank % kEngines == 3) {
       engine = std::make_unique<PollEngine>(domain);
     } else if (rank % kEngines == 2) {
       engine = std::make_unique<FallbackEngine>(domain);
     } else {
-      engine = std::make_unique<ThreadEngine>(domain, helper);
+      engine = std::make_unique<ThreadEngine>(domain, progress_thread);
     }
   }
   Domain domain;

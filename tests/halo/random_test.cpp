@@ -181,7 +181,7 @@ TEST(NeighbourhoodChannel, RandomNeighbourhoods) {
       threads.emplace_back([&, r] { Player(round, r, own_seed + 1 + r).play(); });
     }
     std::atomic<bool> over{false};
-    std::thread helper([&] {
+    std::thread progress_thread([&] {
       for (std::uint32_t r = 0; !over; r = (r + 1) % round.ranks) {
         round.network.of(r).poll(kPiece);
         std::this_thread::yield();
@@ -189,7 +189,7 @@ TEST(NeighbourhoodChannel, RandomNeighbourhoods) {
     });
     for (std::thread& thread : threads) thread.join();
     over = true;
-    helper.join();
+    progress_thread.join();
     round.wrong += round.network.refused();
     exchanges += 2 * round.exchanges * round.ranks;
     ASSERT_EQ(round.wrong.load(), 0U) << "round " << number;

@@ -32,7 +32,7 @@ TEST(ChildContexts, MembersKnowEachOthersNumbers) {
   constexpr std::size_t kRanks = 3;
   constexpr int kChildren = 200;
   std::array<std::array<std::array<std::int32_t, kRanks>, kChildren>, kRanks> seen{};
-  std::array<std::array<std::array<std::uint32_t, kRanks>, kChildren>, kRanks> circles{};
+  std::array<std::array<std::array<std::uint32_t, kRanks>, kChildren>, kRanks> endpoint_comms{};
   simulated::Meeting(kRanks).run([&](Bootstrap& all) {
     const auto rank = static_cast<std::int32_t>(all.rank());
     Contexts contexts;
@@ -49,8 +49,8 @@ TEST(ChildContexts, MembersKnowEachOthersNumbers) {
       for (std::size_t other = 0; other < kRanks; ++other) {
         seen[static_cast<std::size_t>(all.rank())][static_cast<std::size_t>(child)][other] =
             place.context_of(static_cast<std::int32_t>(other));
-        circles[static_cast<std::size_t>(all.rank())][static_cast<std::size_t>(child)][other] =
-            place.circle_of(static_cast<std::int32_t>(other));
+        endpoint_comms[static_cast<std::size_t>(all.rank())][static_cast<std::size_t>(child)][other] =
+            place.endpoint_comm_of(static_cast<std::int32_t>(other));
       }
       EXPECT_TRUE(own.insert(place.context_of(rank)).second);
       alive.push_back(std::move(place));
@@ -58,8 +58,8 @@ TEST(ChildContexts, MembersKnowEachOthersNumbers) {
   });
   EXPECT_EQ(seen[0], seen[1]);
   EXPECT_EQ(seen[0], seen[2]);
-  EXPECT_EQ(circles[0], circles[1]);
-  EXPECT_EQ(circles[0], circles[2]);
+  EXPECT_EQ(endpoint_comms[0], endpoint_comms[1]);
+  EXPECT_EQ(endpoint_comms[0], endpoint_comms[2]);
 }
 
 // Rank 1 has room for 5 only: from the sixth that lives the children have none, on both ranks, until some are freed.
@@ -136,7 +136,7 @@ TEST(ChildContexts, TheFixedRunNeedsNoExchange) {
     const MemberContexts place = family.next();
     EXPECT_EQ(place.context_of(5), child);
     EXPECT_EQ(place.context_of(77), child);
-    EXPECT_EQ(place.circle_of(77), static_cast<std::uint32_t>(child) + 1);
+    EXPECT_EQ(place.endpoint_comm_of(77), static_cast<std::uint32_t>(child) + 1);
   }
   EXPECT_TRUE(family.used_up());
 }

@@ -58,7 +58,7 @@ TEST(Job, TheLeastRoomInTheTagsIsEverybodys) {
   EXPECT_EQ(all.agreed, std::vector(3, true));
 }
 
-// Also where all is the host's: a report is written there, too.
+// Also where all is the MPI library's: a report is written there, too.
 TEST(Job, TheIdentityIsRank0sOnEveryRank) {
   for (const bool engine : {true, false}) {
     const Agreed all = agreed(3, [&](std::size_t rank) {
@@ -73,7 +73,7 @@ TEST(Job, TheIdentityIsRank0sOnEveryRank) {
   EXPECT_NE(own_facts().identity, 0U);
 }
 
-TEST(Job, OneRankWithoutAnEngineLeavesAllToTheHostOnEveryRank) {
+TEST(Job, OneRankWithoutAnEngineLeavesAllToTheLibraryOnEveryRank) {
   testing::internal::CaptureStderr();
   const Agreed all = agreed(4, [](std::size_t rank) {
     Facts facts = usual();
@@ -82,7 +82,7 @@ TEST(Job, OneRankWithoutAnEngineLeavesAllToTheHostOnEveryRank) {
   });
   EXPECT_EQ(all.agreed, std::vector(4, false));
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("ENGINE is host on 1 of 4 ranks"), std::string::npos) << said;
+  EXPECT_NE(said.find("ENGINE is native on 1 of 4 ranks"), std::string::npos) << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
 

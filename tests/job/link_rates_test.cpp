@@ -20,11 +20,11 @@ constexpr transport::Secret kSecret{.low = 0x1234567812345678U, .high = 42};
 constexpr std::uint64_t kTimeout = 60'000'000'000;  // ns; longer than any test
 constexpr LinkProbe kProbe{.least_s = 1e-6, .most_bytes = 4UL * 1024 * 1024};
 
-// Each rank's wire and lanes, in one process.
+// Each rank's wire and stripes, in one process.
 struct Ranks {
   transport::Failures failures{16};
   std::vector<std::unique_ptr<transport::Wire>> wires;
-  std::vector<std::unique_ptr<transport::Lanes>> lanes;
+  std::vector<std::unique_ptr<transport::Stripes>> stripes;
 
   explicit Ranks(std::int32_t ranks) {
     std::vector<transport::ListenAddress> addresses;
@@ -42,9 +42,9 @@ struct Ranks {
     }
     for (auto& wire : wires) {
       wire->set_addresses(addresses);
-      auto opened = transport::Lanes::open(*wire, failures, {.streams = 4, .congestion = ""});
+      auto opened = transport::Stripes::open(*wire, failures, {.streams = 4, .congestion = ""});
       if (!opened.ok()) ADD_FAILURE() << opened.error().message;
-      lanes.push_back(std::move(*opened));
+      stripes.push_back(std::move(*opened));
     }
   }
 };
@@ -52,7 +52,7 @@ struct Ranks {
 // sites[rank], nodes[rank]; round trips of 1 ms between sites.
 std::vector<std::optional<LinkRates>> measured(
     const std::vector<std::int32_t>& at, const std::vector<std::int32_t>& nodes, std::size_t count,
-    const LinkTable& known = {}, const HaveLanes& have_lanes = [](auto, auto) { return true; }) {
+    const LinkTable& known = {}, const HaveStripes& have_stripes = [](auto, auto) { return true; }) {
   Sites sites;
   sites.count = count;
   sites.of = at;
@@ -60,7 +60,7 @@ std::vector<std::optional<LinkRates>> measured(
   Ranks ranks(static_cast<std::int32_t>(at.size()));
   std::vector<std::optional<LinkRates>> found(at.size());
   simulated::Meeting(at.size()).run([&](Bootstrap& all) {
-    found[all.rank()] = measure_links(all, *ranks.lanes[all.rank()], sites, nodes, have_lanes, known, kProbe);
+    found[all.rank()] = measure_links(all, *ranks.stripes[all.rank()], sites, nodes, have_stripes, known, kProbe);
   });
   return found;
 }
@@ -93,12 +93,12 @@ TEST(LinkRates, OfSitesOfUnequalSizes) { expect_alike(measured({0, 1, 1, 1}, {0,
 
 TEST(LinkRates, OfThreeSitesThreeLinks) { expect_alike(measured({0, 1, 2}, {0, 1, 2}, 3), {1, 1, 1}); }
 
-// Rank 2 of site 1 has lanes to nobody, and site 2 none at all: the one link is measured by ranks 1 and 3.
+// Rank 2 of site 1 has stripes to nobody, and site 2 none at all: the one link is measured by ranks 1 and 3.
 TEST(LinkRates, WhoHasNoLanesIsNotAsked) {
-  const auto have_lanes = [](std::int32_t one, std::int32_t other) {
+  const auto have_stripes = [](std::int32_t one, std::int32_t other) {
     return std::min(one, other) == 1 && std::max(one, other) == 3;
   };
-  for (const auto& rates : measured({0, 0, 1, 1, 2}, {0, 1, 2, 3, 4}, 3, {}, have_lanes)) {
+  for (const auto& rates : measured({0, 0, 1, 1, 2}, {0, 1, 2, 3, 4}, 3, {}, have_stripes)) {
     ASSERT_TRUE(rates.has_value());
     EXPECT_GT(rates->of[1]->stream, 0);
     EXPECT_EQ(rates->of[1]->inside, 0);
@@ -185,7 +185,7 @@ TEST(LinkRates, WhatThereIsNoTimeForIsLeftToTheNextJob) {
   Ranks ranks(3);
   simulated::Meeting(3).run([&](Bootstrap& all) {
     const auto found =
-        measure_links(all, *ranks.lanes[all.rank()], sites, std::vector<std::int32_t>{0, 1, 2},
+        measure_links(all, *ranks.stripes[all.rank()], sites, std::vector<std::int32_t>{0, 1, 2},
                       [](auto, auto) { return true; }, {}, {.least_s = 1e-6, .most_bytes = 1UL << 20U, .most_s = 0.02});
     ASSERT_TRUE(found.has_value());
     EXPECT_TRUE(found->of[1].has_value());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks as threads of one process, that meet by memory as the ranks of a job meet by the host.
+// Ranks as threads of one process, that meet by memory as the ranks of a job meet by the MPI library.
 #pragma once
 
 #include <algorithm>

@@ -102,7 +102,7 @@ TEST(Wiring, OneRankWithoutLeavesItToTheOthers) {
 }
 
 // Nobody reaches the node of rank 2, which itself reaches all.
-TEST(Wiring, ANodeThatCannotBeReachedGoesByTheHost) {
+TEST(Wiring, ANodeThatCannotBeReachedGoesByTheLibrary) {
   const Wired job({0, 1, 2}, {at(kHere), at(kHere), at(kNowhere)});
   EXPECT_EQ(job.pairs(), (Pairs{{0, 1}}));
   EXPECT_EQ(job.one_way, (std::vector<bool>{false, false, false, false, false, false, true, true, false}));
@@ -132,7 +132,7 @@ TEST(Wiring, WhereNobodyIsReachedThereIsNoWire) {
       << job.choices[0].why();
 }
 
-// 65 nodes are more than are tried pair by pair: one that cannot be reached leaves all to the host.
+// 65 nodes are more than are tried pair by pair: one that cannot be reached leaves all to the MPI library.
 TEST(Wiring, OfManyNodesAFewStandForAll) {
   constexpr std::size_t kNodes = Wiring::kAllPairs + 1;
   std::vector<std::int32_t> nodes(kNodes);

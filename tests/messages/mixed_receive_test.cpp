@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A circle of five ranks: 0 receives, 1 and 2 are in its space, 3 and 4 outside. Receives name one of them or any; each
+// An endpoint communicator of five ranks: 0 receives, 1 and 2 are in its space, 3 and 4 outside. Receives name one of them or any; each
 // message is received once, by the oldest receive that it matches.
 #include "messages/mixed_receive.hpp"
 
@@ -13,7 +13,7 @@
 
 #include "../seed.hpp"
 #include "messages/mixed_queue.hpp"
-#include "model_host.hpp"
+#include "model_native_receives.hpp"
 
 namespace urakata::messages::test {
 namespace {
@@ -37,30 +37,30 @@ struct Receive {
 class Scene {
  public:
   explicit Scene(p2p::Callers callers = p2p::Callers::one)
-      : here(callers), queue(here, host, callers == p2p::Callers::many) {
-    std::vector<Circle::Peer> peers(kRanks);
+      : here(callers), queue(here, native, callers == p2p::Callers::many) {
+    std::vector<EndpointComm::Peer> peers(kRanks);
     for (std::size_t i = 0; i < kFirstOutside; ++i) {
       senders.push_back(std::make_unique<p2p::Endpoint>(p2p::Callers::one));
       peers[i] = {i == 0 ? &here.port() : &senders[i]->port(), kContext};
     }
-    circle = Circle::make(host, 1, 0, kContext, std::move(peers));
-    host.endpoint = &here;
+    endpoint_comm = EndpointComm::make(native, 1, 0, kContext, std::move(peers));
+    native.endpoint = &here;
     // The message may still come, into a buffer that stays readable and writable, as a program's must.
-    host.disposed = [this](void* owner) {
+    native.disposed = [this](void* owner) {
       const std::unique_ptr<Receive> receive(static_cast<Receive*>(owner));
       buffers.push_back(std::move(receive->payload));
     };
   }
   ~Scene() {
-    EXPECT_TRUE(circle->unused());
-    circle->close({});
+    EXPECT_TRUE(endpoint_comm->unused());
+    endpoint_comm->close({});
   }
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
   void send(std::int32_t source, std::int32_t tag, std::uint64_t number) {
     const p2p::Envelope envelope{kContext, source, tag};
-    if (source >= kFirstOutside) return host.arrive({envelope, number});
+    if (source >= kFirstOutside) return native.arrive({envelope, number});
     p2p::Endpoint& sender = *senders[static_cast<std::size_t>(source)];
     p2p::Request* open =
         sender.send(here.port(), envelope, {reinterpret_cast<std::byte*>(&number), 8, nullptr}, p2p::Mode::buffered);
@@ -69,7 +69,7 @@ class Scene {
 
   std::unique_ptr<Receive> receive(std::int32_t source, std::int32_t tag) {
     auto made = std::make_unique<Receive>();
-    made->descriptor.circle = circle;
+    made->descriptor.endpoint_comm = endpoint_comm;
     made->descriptor.buffer = {reinterpret_cast<std::byte*>(made->payload.get()), 8, nullptr};
     route_receive(source, tag, made->descriptor);
     made->mixed = MixedReceive::start(queue, made->descriptor, made.get());
@@ -90,7 +90,7 @@ class Scene {
     const MixedReceive::End end = receive.mixed->end();
     EXPECT_EQ(end.code, 0);
     if (end.request.has_value()) {
-      const auto got = host.complete(*end.request);
+      const auto got = native.complete(*end.request);
       if (!got) return std::nullopt;
       EXPECT_EQ(got->number, *receive.payload);
       return got->envelope;
@@ -100,11 +100,11 @@ class Scene {
     return p2p::Envelope{kContext, end.result.source, end.result.tag};
   }
 
-  ModelHost host;
+  ModelNativeReceives native;
   p2p::Endpoint here;
   std::vector<std::unique_ptr<p2p::Endpoint>> senders;
   std::vector<std::unique_ptr<std::uint64_t>> buffers;  // of receives that are gone
-  Circle* circle = nullptr;
+  EndpointComm* endpoint_comm = nullptr;
   MixedQueue queue;
 };
 
@@ -116,7 +116,7 @@ TEST(MixedReceive, RandomMessagesAreMatchedInOrder) {
   constexpr std::size_t kMostOpen = 12;
 
   Scene scene;
-  scene.host.slow = [&] { return random() % 4 == 0; };
+  scene.native.slow = [&] { return random() % 4 == 0; };
   std::vector<p2p::Envelope> sent{{}};  // by number, from 1
   std::vector<bool> received{true};
   std::vector<std::unique_ptr<Receive>> open;  // in the order in which they were posted
@@ -134,7 +134,7 @@ TEST(MixedReceive, RandomMessagesAreMatchedInOrder) {
     received[number] = true;
     // No older receive that nobody has matched could take it.
     for (std::size_t i = 0; i < at; ++i) {
-      if (open[i]->mixed->done() || scene.host.matched(open[i]->descriptor)) continue;
+      if (open[i]->mixed->done() || scene.native.matched(open[i]->descriptor)) continue;
       ASSERT_FALSE(p2p::matches(open[i]->descriptor.envelope, *got)) << "overtaken";
     }
   };
@@ -159,20 +159,20 @@ TEST(MixedReceive, RandomMessagesAreMatchedInOrder) {
       receive->alive = flag.get();
       if (receive->mixed->abandon()) {
         given_back.push_back(std::move(flag));
-      } else {  // the host goes on with it by itself
+      } else {  // the MPI library goes on with it by itself
         scene.buffers.push_back(std::move(receive->payload));
         delete receive;
       }
     }
     if (draw(3) != 0) scene.settle();
-    if (draw(8) == 0) {  // nothing waits at the host for a receive that is open
-      scene.host.slow = [] { return false; };
+    if (draw(8) == 0) {  // nothing waits at the MPI library for a receive that is open
+      scene.native.slow = [] { return false; };
       scene.settle();
       for (const auto& receive : open) {
         if (receive->mixed->done()) continue;
-        ASSERT_FALSE(scene.host.has_message_for(receive->descriptor.envelope));
+        ASSERT_FALSE(scene.native.has_message_for(receive->descriptor.envelope));
       }
-      scene.host.slow = [&] { return random() % 4 == 0; };
+      scene.native.slow = [&] { return random() % 4 == 0; };
     }
     for (std::size_t i = 0; i < open.size();) {
       if (!open[i]->mixed->done()) {
@@ -184,7 +184,7 @@ TEST(MixedReceive, RandomMessagesAreMatchedInOrder) {
       open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
-  scene.host.slow = [] { return false; };
+  scene.native.slow = [] { return false; };
   for (const auto& receive : open) receive->mixed->cancel();
   scene.settle();
   for (const auto& receive : open) {
@@ -213,12 +213,12 @@ TEST(MixedReceive, RandomMessagesAreMatchedInOrder) {
   EXPECT_FALSE(scene.queue.waiting());
 }
 
-// Another thread takes the host's message between probe and receive: the receive is at the endpoint again.
+// Another thread takes the MPI library's message between probe and receive: the receive is at the endpoint again.
 TEST(MixedReceive, AStolenMessageLeavesTheReceivePosted) {
   Scene scene;
   const auto receive = scene.receive(p2p::kAnySource, 0);
   bool steal = true;
-  scene.host.stolen = [&] { return steal; };
+  scene.native.stolen = [&] { return steal; };
   scene.send(3, 0, 9);
   EXPECT_FALSE(scene.queue.progress());
   EXPECT_FALSE(receive->mixed->done());
@@ -235,16 +235,16 @@ TEST(MixedReceive, AStolenMessageLeavesTheReceivePosted) {
   EXPECT_EQ(*second->payload, 9U);
 }
 
-// The host refuses a receive from rank 3: it is done, with the host's code.
-TEST(MixedReceive, TheHostsRefusalIsHandedOn) {
+// The MPI library refuses a receive from rank 3: it is done, with the MPI library's code.
+TEST(MixedReceive, TheLibrarysRefusalIsHandedOn) {
   Scene scene;
-  scene.host.refusal = 15;
+  scene.native.refusal = 15;
   const auto receive = scene.receive(3, 0);
   ASSERT_TRUE(receive->mixed->done());
   EXPECT_EQ(receive->mixed->end().code, 15);
 }
 
-// A stream from the space: the host's message is received all the same.
+// A stream from the space: the MPI library's message is received all the same.
 TEST(MixedReceive, AStreamOfTheSpaceKeepsNobodyOut) {
   Scene scene;
   scene.send(4, 0, 1);
@@ -266,14 +266,14 @@ TEST(MixedReceive, ACallerThatWaitsHoldsItsReceiveItself) {
   const auto receive_now = [&](std::int32_t from, std::int32_t tag) {
     std::uint64_t payload = 0;
     MessageDescriptor descriptor;
-    descriptor.circle = scene.circle;
+    descriptor.endpoint_comm = scene.endpoint_comm;
     descriptor.buffer = {reinterpret_cast<std::byte*>(&payload), 8, nullptr};
     route_receive(from, tag, descriptor);
     MixedReceive receive(scene.queue, descriptor);
     scene.settle();
     EXPECT_TRUE(receive.done());
     const MixedReceive::End end = receive.end();
-    if (end.request.has_value()) scene.host.complete(*end.request);
+    if (end.request.has_value()) scene.native.complete(*end.request);
     return end.code != 0 ? 0 : payload;
   };
   for (const std::int32_t source : {1, 3}) {
@@ -288,11 +288,11 @@ TEST(MixedReceive, ACallerThatWaitsHoldsItsReceiveItself) {
   ASSERT_TRUE(older->mixed->done());
   EXPECT_EQ(scene.end(*older)->source, 3);
   EXPECT_EQ(*older->payload, 6U);
-  scene.host.refusal = 15;
+  scene.native.refusal = 15;
   EXPECT_EQ(receive_now(3, 0), 0U);
 }
 
-// Who has brought the last messages is asked most: the endpoint in each turn, or in few where the host has.
+// Who has brought the last messages is asked most: the endpoint in each turn, or in few where the MPI library has.
 TEST(MixedReceive, WhoBringsMessagesIsAskedMost) {
   Scene scene;
   const auto receive = [&](std::int32_t source) {
@@ -317,13 +317,13 @@ TEST(MixedReceive, WhoBringsMessagesIsAskedMost) {
 TEST(MixedReceive, ReceivesFromOutsideStandBehindThoseFromAnySource) {
   Scene scene;
   MessageDescriptor from_outside;
-  from_outside.circle = scene.circle;
+  from_outside.endpoint_comm = scene.endpoint_comm;
   route_receive(3, 0, from_outside);
-  EXPECT_TRUE(scene.queue.free_for_host(from_outside));
+  EXPECT_TRUE(scene.queue.free_for_native(from_outside));
   const auto any = scene.receive(p2p::kAnySource, p2p::kAnyTag);
-  EXPECT_FALSE(scene.queue.free_for_host(from_outside));
-  scene.circle->promises = Circle::kNoAnySource;
-  EXPECT_TRUE(scene.queue.free_for_host(from_outside));
+  EXPECT_FALSE(scene.queue.free_for_native(from_outside));
+  scene.endpoint_comm->assertions = EndpointComm::kNoAnySource;
+  EXPECT_TRUE(scene.queue.free_for_native(from_outside));
   any->mixed->cancel();
   EXPECT_FALSE(scene.end(*any).has_value());
 }

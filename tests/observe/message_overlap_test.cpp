@@ -13,15 +13,15 @@ class MessageOverlaps : public ::testing::Test {
   MessageSite site_{{.operation = "Isend", .carrier = "wire"}, 0};
   MessageOverlap overlap_;
 
-  void expect(std::uint64_t life, std::uint64_t gap, std::uint64_t hidden) {
+  void expect(std::uint64_t life, std::uint64_t gap, std::uint64_t overlapped) {
     EXPECT_EQ(site_.timed, 1U);
     EXPECT_EQ(site_.life_ns, life);
     EXPECT_EQ(site_.gap_ns, gap);
-    EXPECT_EQ(site_.hidden_ns, hidden);
+    EXPECT_EQ(site_.overlapped_ns, overlapped);
   }
 };
 
-TEST_F(MessageOverlaps, WhatWasMovedInTheGapIsHidden) {
+TEST_F(MessageOverlaps, WhatWasMovedInTheGapIsOverlapped) {
   overlap_.left(15, {});
   overlap_.entered(40, {.met = 20, .bytes = 100, .moved = 45});
   overlap_.ended(site_, {.met = 20, .over = 60, .bytes = 100, .moved = 100});
@@ -35,7 +35,7 @@ TEST_F(MessageOverlaps, NeverMoreThanTheGapAllows) {
   expect(40, 20, 20);
 }
 
-TEST_F(MessageOverlaps, WhereNothingMovedInTheGapNothingIsHidden) {
+TEST_F(MessageOverlaps, WhereNothingMovedInTheGapNothingIsOverlapped) {
   overlap_.left(15, {});
   overlap_.entered(40, {.met = 20, .bytes = 100});
   overlap_.ended(site_, {.met = 20, .over = 60, .bytes = 100, .moved = 100});

@@ -100,8 +100,8 @@ TEST(Observer, FourThreadsAtTheSameKeysGetTheSameSites) {
   EXPECT_EQ(seen[0][6]->start.sum(), 28u);
 }
 
-TEST(ObservedInstance, HelperFinishesWhileTheProgramComputes) {
-  // start 100..110, helper done at 500, a test 300..320 in between, wait 1000..1005.
+TEST(ObservedInstance, ProgressThreadFinishesWhileTheProgramComputes) {
+  // start 100..110, progress thread done at 500, a test 300..320 in between, wait 1000..1005.
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
   ProfiledThread thread;
@@ -123,7 +123,7 @@ TEST(ObservedInstance, HelperFinishesWhileTheProgramComputes) {
 }
 
 TEST(ObservedInstance, WaitedForAtOnceHasNoGap) {
-  // start 100..110, wait 112..510, the host says nothing of when it was done.
+  // start 100..110, wait 112..510, the MPI library says nothing of when it was done.
   Observer observer(false);
   CallSite* site = observer.call_site(key_at(0), "");
   ProfiledThread thread;
@@ -229,7 +229,7 @@ TEST(Times, KeepsExtremes) {
 }
 
 TEST(Track, OverwritesTheOldestAndCountsThem) {
-  Track track("helper 0", 4);
+  Track track("progress thread 0", 4);
   for (std::uint64_t i = 0; i < 6; ++i) track.add(10 * i, 10 * i + 5);
   EXPECT_EQ(track.lost(), 2u);
   const auto spans = track.spans();
@@ -240,10 +240,10 @@ TEST(Track, OverwritesTheOldestAndCountsThem) {
 
 TEST(Observer, TracksOnlyWithATimeLine) {
   Observer off(false, 2);
-  EXPECT_EQ(off.helper(0), nullptr);
+  EXPECT_EQ(off.progress_thread(0), nullptr);
   Observer on(true, 2, 16);
-  EXPECT_EQ(on.helper(1)->name(), "helper 1");
-  EXPECT_EQ(on.helper(2), nullptr);
+  EXPECT_EQ(on.progress_thread(1)->name(), "progress thread 1");
+  EXPECT_EQ(on.progress_thread(2), nullptr);
 }
 
 }  // namespace

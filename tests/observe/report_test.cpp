@@ -46,7 +46,7 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   observed.returned(20, thread);
   observed.at(site);
   observed.finished(30, 40, thread, {.all = 4, .computing = 2}, {.first = 2, .context = 1, .sequence = 9, .ranks = 3});
-  observer.helper(0)->add(12, 14);
+  observer.progress_thread(0)->add(12, 14);
   MessageSite* messages = observer.message_site({.operation = "Irecv", .address = this, .carrier = "space"});
   messages->started();
   messages->started();
@@ -61,7 +61,7 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   meta.ranks = 4;
   meta.fences = 17;
   meta.options.push_back({"ENGINE", "thread", "environment"});
-  meta.helpers.push_back({"shared core", "0-1", 0.25});
+  meta.progress_threads.push_back({"shared core", "0-1", 0.25});
   const Status status = write(observer, directory_ + "/deep/er", meta);
   ASSERT_TRUE(status.ok()) << status.error().message;
 

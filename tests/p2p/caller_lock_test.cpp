@@ -18,14 +18,14 @@ struct Counted {
   long count = 0;
 };
 
-class WithAHelper : public testing::TestWithParam<Callers> {};
+class WithAProgressThread : public testing::TestWithParam<Callers> {};
 
-TEST_P(WithAHelper, OneThreadOfTheProgramAndItExcludeEachOther) {
+TEST_P(WithAProgressThread, OneThreadOfTheProgramAndItExcludeEachOther) {
   Counted counted(GetParam());
   std::atomic<bool> over{false};
   long helped = 0;
-  std::thread helper([&] {
-    on_helper_thread = true;
+  std::thread progress_thread([&] {
+    on_progress_thread = true;
     while (!over.load(std::memory_order_relaxed) || helped == 0) {
       if (!counted.lock.try_lock()) continue;
       for (int i = 0; i < 100; ++i) counted.count = counted.count + 1;
@@ -38,12 +38,14 @@ TEST_P(WithAHelper, OneThreadOfTheProgramAndItExcludeEachOther) {
     counted.count = counted.count + 1;
   }
   over.store(true, std::memory_order_relaxed);
-  helper.join();
+  progress_thread.join();
   EXPECT_EQ(counted.count, kTurns + helped);
 }
 
-INSTANTIATE_TEST_SUITE_P(CallerLock, WithAHelper, testing::Values(Callers::one_and_helper, Callers::one_and_often),
-                         [](const auto& of) { return of.param == Callers::one_and_helper ? "seldom" : "often"; });
+INSTANTIATE_TEST_SUITE_P(CallerLock, WithAProgressThread,
+                         testing::Values(Callers::one_and_progress_thread, Callers::one_and_often), [](const auto& of) {
+                           return of.param == Callers::one_and_progress_thread ? "seldom" : "often";
+                         });
 
 TEST(CallerLock, OfManyThreads) {
   Counted counted(Callers::many);

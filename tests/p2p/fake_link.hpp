@@ -132,7 +132,7 @@ class FakeLink final : public Link {
     }
     return send_pieces(events) || moved;
   }
-  bool news() const override { return true; }
+  bool readiness() const override { return true; }
 
   int wrong = 0;  // CTS that the endpoint did not know
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "../seed.hpp"
-#include "base/helper_thread.hpp"
+#include "base/progress_thread.hpp"
 #include "fake_link.hpp"
 #include "layout/layout.hpp"
 #include "p2p/endpoint.hpp"
@@ -389,18 +389,18 @@ class Closed final : public layout::Layout {
     contiguous = false;
   }
   void pack(const std::byte* base, std::uint64_t first, std::uint64_t count, std::byte* packed) const override {
-    EXPECT_FALSE(on_helper_thread);
+    EXPECT_FALSE(on_progress_thread);
     for (std::uint64_t i = 0; i < count; ++i) std::memcpy(packed + i * size, base + (first + i) * extent, size);
   }
   void unpack(const std::byte* packed, std::byte* base, std::uint64_t first, std::uint64_t count) const override {
-    EXPECT_FALSE(on_helper_thread);
+    EXPECT_FALSE(on_progress_thread);
     for (std::uint64_t i = 0; i < count; ++i) std::memcpy(base + (first + i) * extent, packed + i * size, size);
   }
 };
 
-// 48 bytes, and 48 000, some of which there is no room for. A helper does what can be done without the layout: the sender is
+// 48 bytes, and 48 000, some of which there is no room for. A progress thread does what can be done without the layout: the sender is
 // done, and the receiver when one of its own threads comes by.
-TEST_F(Pair, AHelperLeavesWhatOnlyTheLayoutUnpacks) {
+TEST_F(Pair, AProgressThreadLeavesWhatOnlyTheLayoutUnpacks) {
   const Closed type;
   for (const std::size_t count : {std::size_t{3}, std::size_t{3000}}) {
     std::vector<std::uint64_t> out(3 * count, 7);
@@ -410,12 +410,12 @@ TEST_F(Pair, AHelperLeavesWhatOnlyTheLayoutUnpacks) {
     };
     Request& receive = other_.receive({1, 0, 0}, elements(in, count - 1));
     Request* const send = one_.send(LinkPeer{1}, {1, 0, 0}, elements(out, count), Mode::standard);
-    on_helper_thread = true;
+    on_progress_thread = true;
     for (int i = 0; i < 200; ++i) {
       one_.progress_link_if_free();
       other_.progress_link_if_free();
     }
-    on_helper_thread = false;
+    on_progress_thread = false;
     EXPECT_TRUE(send == nullptr || send->finished.load());
     EXPECT_FALSE(receive.done());
     EXPECT_FALSE(other_.idle());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocking neighbourhood collectives by several threads at once, each on a ring of its own, while each has a
-// non-blocking and a persistent one under way there; then what the host refuses, in each form of the call, by the error handler of its
+// non-blocking and a persistent one under way there; then what the MPI library refuses, in each form of the call, by the error handler of its
 // communicator.
 //
-//     blocking_neighbours [THREADS [ROUNDS]]        exit code 77: the host does not give MPI_THREAD_MULTIPLE
+//     blocking_neighbours [THREADS [ROUNDS]]        exit code 77: the MPI library does not give MPI_THREAD_MULTIPLE
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ static void handler(MPI_Comm* comm, int* code, ...) {
   MPI_Error_class(*code, &told_class);
 }
 
-// Prints what is the host's to say (MPICH returns success where it has called a handler); returns whether something is
+// Prints what is the MPI library's to say (MPICH returns success where it has called a handler); returns whether something is
 // wrong.
 static int refuse(MPI_Comm ring, int rank) {
   MPI_Errhandler made;
@@ -147,7 +147,7 @@ static int try_form(int form, Operation operation, const Side* send, const Side*
   }
 }
 
-// Prints what the host, or who stands before it, says to a call that is wrong in what is told of the second neighbour,
+// Prints what the MPI library, or who stands before it, says to a call that is wrong in what is told of the second neighbour,
 // or on a communicator without a topology.
 static void refuse_one(int form, Operation operation, const char* what, const Side* send, const Side* receive,
                        MPI_Comm comm, int rank) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 0's type has more levels than Urakata follows and elements larger than the host's MPI_Pack takes; its partners
+// Rank 0's type has more levels than Urakata follows and elements larger than the MPI library's MPI_Pack takes; its partners
 // say the same bytes as MPI_BYTE. `deep_type 0` broadcasts no element of it, `deep_type 1` one, of 2 GiB and 24 bytes.
 #include <mpi.h>
 #include <stdio.h>
@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
     MPI_Type_free(&plain);
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  int one = 1, sum = 0, size;  // the next operation, which would miss the first where one side left it to the host
+  int one = 1, sum = 0,
+      size;  // the next operation, which would miss the first where one side left it to the MPI library
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffers on a false device (false_driver.c). Each rank draws for itself whether a buffer is the processor's, managed, or
  * the device's, of one of two contexts. What an operation leaves in the whole buffer, holes included, must be what the
- * host's own does on the processor's memory. */
+ * MPI library's own does on the processor's memory. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void load(const char* driver) {
   *(void**)&wrong = dlsym(library, "false_wrong");
 }
 
-/* A buffer of some kind, and the same bytes in the processor's memory for the host's own operation. */
+/* A buffer of some kind, and the same bytes in the processor's memory for the MPI library's own operation. */
 struct buffer {
   char* at;
   char* like;

@@ -16,7 +16,7 @@ static void finish(MPI_Request* request) {
   for (int flag = 0; !flag;) MPI_Test(request, &flag, MPI_STATUS_IGNORE);
 }
 
-/* The same call on the processor's memory by the host, and on the buffers by Urakata. */
+/* The same call on the processor's memory by the MPI library, and on the buffers by Urakata. */
 #define BOTH(name, send, recv, BLOCKING, NONBLOCKING) \
   do {                                                \
     char *s = (send).like, *r = (recv).like;          \

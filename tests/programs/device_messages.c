@@ -43,7 +43,7 @@ static void messages(void) {
     const int room_for = other == 0 ? 15 * (units + more) : units + more; /* the rest must stay as it is */
     struct buffer a = fresh(pick == 0 ? 60u * (size_t)units : 140u * (size_t)units);
     struct buffer b = fresh(other == 0 ? 60u * (size_t)(units + more) : 140u * (size_t)(units + more));
-    /* The host tells what is to arrive, as bytes. */
+    /* The MPI library tells what is to arrive, as bytes. */
     const size_t payload = 60u * (size_t)units;
     char *packed = malloc(payload), *arriving = malloc(payload);
     int position = 0;

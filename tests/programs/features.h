@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// What the host's mpi.h offers beyond MPI 3.1, found at compile time.
+// What the MPI library's mpi.h offers beyond MPI 3.1, found at compile time.
 #ifndef URAKATA_TESTS_FEATURES_H
 #define URAKATA_TESTS_FEATURES_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is wrong with a message, and who is told: prints for each case the error class that the call returns, how often
 // the communicator's own error handler was called and with what class, and what the statuses say. Two ranks or more;
-// rank 0 receives, the last rank sends. The output must be that of the host alone.
+// rank 0 receives, the last rank sends. The output must be that of the MPI library alone.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -278,7 +278,8 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(comm, way == 0 ? MPI_ERRORS_RETURN : own);
     returned = way == 0;
     if (rank == 0) printf("%s\n", way == 0 ? "MPI_ERRORS_RETURN" : "a handler");
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, way == 0 ? MPI_ERRORS_RETURN : own);  // on which some hosts complain
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD,
+                            way == 0 ? MPI_ERRORS_RETURN : own);  // on which some MPI libraries complain
     MPI_Comm_set_errhandler(MPI_COMM_SELF, way == 0 ? MPI_ERRORS_RETURN : own);
     truncated(kSmall);
     refused();

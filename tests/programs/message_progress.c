@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages move while a rank is in a call of the host, tests another request, or ends: rank 0 waits in a barrier
+// Messages move while a rank is in a call of the MPI library, tests another request, or ends: rank 0 waits in a barrier
 // while the others' synchronous sends need its receives, then probes for a message that comes only after its own to the
 // last rank, then the others wait in a barrier while rank 0 needs more of their sends than any inbox holds, first of
 // blocking ones, and last (not if an argument is given) the others go to MPI_Finalize with such sends. Hangs where
@@ -52,7 +52,7 @@ static void start_many(void) {
   }
 }
 
-// More than an inbox holds, and all return before rank 0 receives any, as they do in every host.
+// More than an inbox holds, and all return before rank 0 receives any, as they do in every MPI library.
 static void send_some(void) {
   for (int i = 0; i < kSome; ++i) {
     out[i][kBytes - 1] = (char)(i % 100);

@@ -2,7 +2,7 @@
 /* Neighbourhood collectives whose messages share a communicator with the program's own: neither takes what is the other's,
  * many may be under way, types and communicator may be freed meanwhile, and a block that is too long is an error.
  *
- *     neighbour_messages [long]        by three ranks and more. `long`: with such blocks, of which not every host tells */
+ *     neighbour_messages [long]        by three ranks and more. `long`: with such blocks, of which not every MPI library tells */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

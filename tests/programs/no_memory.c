@@ -224,7 +224,7 @@ static int try_one(int operation, long n, int one) {
   if (class_of(code) == MPI_ERR_NO_MEM) check(rank == victim, "the rank that lacks memory", operation, n);
   int ends = code;
   if (code == MPI_SUCCESS) ends = MPI_Wait(&request, MPI_STATUS_IGNORE);
-  /* A call of the host's. Whoever has not ended is waited for here, and needs the others to go on. */
+  /* A call of the MPI library's. Whoever has not ended is waited for here, and needs the others to go on. */
   int outcome[2] = {ends != MPI_SUCCESS, (int)failed};
   int sum[2];
   MPI_Allreduce(outcome, sum, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

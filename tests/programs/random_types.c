@@ -15,7 +15,7 @@ enum { kMostBytes = 4000, kFew = 6 };
 typedef struct {
   MPI_Datatype type;
   bool derived;
-  bool odd;  // the host's own MPI_Pack is not to be trusted with it, or moves padding otherwise
+  bool odd;  // the MPI library's own MPI_Pack is not to be trusted with it, or moves padding otherwise
   long count;
   long bytes[kMostBytes];
   long extent;
@@ -305,8 +305,8 @@ static unsigned char value(long i, int rank) { return (unsigned char)(i * 37 + i
 typedef struct {
   int ranks;
   int rank;
-  long wrong;  // by the collectives
-  long host;   // MPI_Pack's, where it should be right
+  long wrong;   // by the collectives
+  long native;  // MPI_Pack's, where it should be right
 } Outcome;
 
 static void check(const Type* type, Outcome* outcome) {
@@ -343,7 +343,7 @@ static void check(const Type* type, Outcome* outcome) {
   outcome->wrong += memcmp(packed, right, (size_t)(payload * ranks)) != 0;
   int position = 0;
   MPI_Pack(memory - low, count, type->type, packed, (int)payload, &position, MPI_COMM_WORLD);
-  outcome->host += !type->odd && memcmp(packed, right + outcome->rank * payload, (size_t)payload) != 0;
+  outcome->native += !type->odd && memcmp(packed, right + outcome->rank * payload, (size_t)payload) != 0;
 
   // Unpacked: bytes from every rank arrive as elements, where those do not overlap each other.
   bool overlap = false;
@@ -381,9 +381,9 @@ int main(int argc, char** argv) {
     state = seed * 1000003 + (unsigned long long)i;
     if (!random_type(&type)) continue;
     MPI_Type_commit(&type.type);
-    const long before = outcome.wrong + outcome.host;
+    const long before = outcome.wrong + outcome.native;
     check(&type, &outcome);
-    if (outcome.wrong + outcome.host != before && outcome.rank == 0) printf("wrong: seed %llu case %ld\n", seed, i);
+    if (outcome.wrong + outcome.native != before && outcome.rank == 0) printf("wrong: seed %llu case %ld\n", seed, i);
     if (type.derived) MPI_Type_free(&type.type);
   }
   // Intel MPI 2021.18 alone packs wrong bytes for about one type in 200, of no one kind: its MPI_Pack is only reported.
@@ -391,7 +391,7 @@ int main(int argc, char** argv) {
   int length;
   MPI_Get_library_version(version, &length);
   const bool trusted = strstr(version, "Intel") == NULL;
-  long all[] = {outcome.wrong, outcome.host};
+  long all[] = {outcome.wrong, outcome.native};
   MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   if (outcome.rank == 0) {
     printf("random_types: seed %llu, %ld cases, %ld wrong, %ld wrong by MPI_Pack\n", seed, cases, all[0], all[1]);

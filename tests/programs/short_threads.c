@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests that one thread starts and another completes, which ends then: thread after thread. What they leave must not
-// add up. Exit code 77: the host does not give MPI_THREAD_MULTIPLE.
+// add up. Exit code 77: the MPI library does not give MPI_THREAD_MULTIPLE.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks for a level of threads, sends a message around the ring of all ranks, and says what it was told, what the host,
-// asked itself and not by way of whoever stands in front of it, has come up with, and how many helpers of collectives
+// Asks for a level of threads, sends a message around the ring of all ranks, and says what it was told, what the MPI library,
+// asked itself and not by way of whoever stands in front of it, has come up with, and how many progress threads of collectives
 // there are.
 //     thread_level LEVEL
 #define _GNU_SOURCE
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int is_the_hosts(struct dl_phdr_info* library, size_t size, void* found) {
+static int is_the_librarys(struct dl_phdr_info* library, size_t size, void* found) {
   (void)size;
   const char* name = strrchr(library->dlpi_name, '/');
   if (name == NULL || strncmp(name, "/libmpi.so", strlen("/libmpi.so")) != 0) return 0;
@@ -20,9 +20,9 @@ static int is_the_hosts(struct dl_phdr_info* library, size_t size, void* found) 
   return 1;
 }
 
-static int level_of_host(void) {
+static int level_of_library(void) {
   const char* path = NULL;
-  dl_iterate_phdr(is_the_hosts, &path);
+  dl_iterate_phdr(is_the_librarys, &path);
   void* library = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
   int (*query)(int*) = NULL;
   if (library != NULL) *(void**)&query = dlsym(library, "PMPI_Query_thread");
@@ -68,8 +68,8 @@ int main(int argc, char** argv) {
   MPI_Request request;
   MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  printf("asked %d, told %d, the host has %d, helpers: %d\n", asked, number_of(told), number_of(level_of_host()),
-         threads_named("urakata/0\n"));
+  printf("asked %d, told %d, the MPI library has %d, progress threads: %d\n", asked, number_of(told),
+         number_of(level_of_library()), threads_named("urakata/0\n"));
   MPI_Finalize();
   return got != (rank + ranks - 1) % ranks || sum != ranks * (ranks - 1) / 2;
 }

@@ -3,7 +3,7 @@
 // threads t of all ranks, by a tag for each round: from any source and from one, probed and not. Every byte is checked,
 // and that messages of one sender come in the order in which they were sent.
 //
-//     threads_messages [THREADS [ROUNDS]]        exit code 77: the host does not give MPI_THREAD_MULTIPLE
+//     threads_messages [THREADS [ROUNDS]]        exit code 77: the MPI library does not give MPI_THREAD_MULTIPLE
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

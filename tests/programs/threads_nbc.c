@@ -2,7 +2,7 @@
 // MPI_THREAD_MULTIPLE: several threads start and complete collectives, each on a communicator of its own, at once. All
 // use a new user-defined operation for the first time at once in each round, which is freed while they do.
 //
-//     threads_nbc [THREADS [ROUNDS]]        exit code 77: the host does not give MPI_THREAD_MULTIPLE
+//     threads_nbc [THREADS [ROUNDS]]        exit code 77: the MPI library does not give MPI_THREAD_MULTIPLE
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void* work(void* argument) {
   int* mine = malloc(kIntegers * sizeof(int));
   int* sum = malloc(kIntegers * sizeof(int));
   int* own_sum = malloc(kIntegers * sizeof(int));
-  int* news = malloc(kIntegers * sizeof(int));
+  int* readiness = malloc(kIntegers * sizeof(int));
   int* all = malloc((size_t)size * sizeof(int));
   for (int round = 0; round < w->rounds; ++round) {
     const int n = round % 3 == 0 ? kIntegers : 1 + round % 50;
@@ -44,7 +44,7 @@ static void* work(void* argument) {
     const int own = 1000 * w->number + round + rank;
     for (int i = 0; i < n; ++i) {
       mine[i] = own + i;
-      news[i] = rank == root ? w->number + round + i : -1;
+      readiness[i] = rank == root ? w->number + round + i : -1;
       sum[i] = own_sum[i] = -1;
     }
     MPI_Request requests[5];
@@ -54,7 +54,7 @@ static void* work(void* argument) {
     pthread_barrier_wait(&meeting);
     if (w->number == 0) MPI_Op_free(&shared);
     MPI_Iallreduce(mine, sum, n, MPI_INT, MPI_SUM, w->comm, &requests[0]);
-    MPI_Ibcast(news, n, MPI_INT, root, w->comm, &requests[1]);
+    MPI_Ibcast(readiness, n, MPI_INT, root, w->comm, &requests[1]);
     MPI_Iallgather(&own, 1, MPI_INT, all, 1, MPI_INT, w->comm, &requests[2]);
     MPI_Ibarrier(w->comm, &requests[3]);
     if (round % 2 == 0) {
@@ -64,14 +64,14 @@ static void* work(void* argument) {
     }
     for (int i = 0; i < n; ++i) {
       const int expected = size * (1000 * w->number + round + i) + size * (size - 1) / 2;
-      w->wrong += sum[i] != expected || own_sum[i] != expected || news[i] != w->number + round + i;
+      w->wrong += sum[i] != expected || own_sum[i] != expected || readiness[i] != w->number + round + i;
     }
     for (int r = 0; r < size; ++r) w->wrong += all[r] != 1000 * w->number + round + r;
   }
   free(mine);
   free(sum);
   free(own_sum);
-  free(news);
+  free(readiness);
   free(all);
   return NULL;
 }

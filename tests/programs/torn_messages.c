@@ -23,7 +23,7 @@ enum { PERSISTENT = MESSAGES, EXCHANGE, HALO, RING, EVERY_ROUND = -1 };
 
 static int rank, ranks;
 static unsigned long long seed;
-enum { OF_MESSAGES, OF_PLANS, OF_HOST };
+enum { OF_MESSAGES, OF_PLANS, OF_NATIVE };
 static unsigned char kinds[MOST_FILES];  // of connections, by descriptor
 static int lost[MOST_RANKS];
 static unsigned char *out[MOST_RANKS][MESSAGES], *in[MOST_RANKS][MESSAGES];
@@ -104,9 +104,9 @@ static void each_connection(void (*visit)(int descriptor)) {
   if (directory) closedir(directory);
 }
 
-static void note_host(int descriptor) { kinds[descriptor] = OF_HOST; }
+static void note_native(int descriptor) { kinds[descriptor] = OF_NATIVE; }
 static void note_plans(int descriptor) {
-  if (kinds[descriptor] != OF_HOST) kinds[descriptor] = OF_PLANS;
+  if (kinds[descriptor] != OF_NATIVE) kinds[descriptor] = OF_PLANS;
 }
 
 static int wanted, candidates[MOST_FILES], candidate_count;
@@ -346,7 +346,7 @@ int main(int argc, char** argv) {
   free(from_all);
   agree(lost, lose, EVERY_ROUND);
   MPI_Barrier(MPI_COMM_WORLD);
-  each_connection(note_host);
+  each_connection(note_native);
   MPI_Barrier(MPI_COMM_WORLD);
   make_all_plans();
   MPI_Barrier(MPI_COMM_WORLD);

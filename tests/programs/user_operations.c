@@ -149,7 +149,7 @@ static void check_threads(void) {
   for (int round = 0; round < 100; ++round) {
     inside_mpi = true;
     for (int k = 0; k < kComms; ++k) {
-      // Others in turn, so that each helper has something to do.
+      // Others in turn, so that each progress thread has something to do.
       MPI_Iallreduce(in + k * kCount, out + k * kCount, kCount, MPI_LONG, (round + k) % 3 != 0 ? op : MPI_SUM, comms[k],
                      &requests[k]);
     }

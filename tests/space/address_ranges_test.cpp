@@ -190,7 +190,7 @@ TEST_F(OwnMappings, AreOneWhereTasksReadAFileAtTheSamePlace) {
     const int other = memfd_create("another", 0);
     if (ftruncate(file, 2 * kBytes) != 0 || ftruncate(other, kBytes) != 0) return 1;
     if (read_at_place(file, kBytes) != wanted || read_at_place(file, kBytes) == wanted)
-      return 2;  // not while the host starts
+      return 2;  // not while the MPI library starts
     if (munmap(wanted, kBytes) != 0) return 3;
     {
       const SharedFiles shared(task());

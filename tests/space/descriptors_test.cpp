@@ -47,7 +47,7 @@ int moved(std::vector<DescriptorMove> moves, int highest) {
 }
 
 TEST(MoveDescriptors, ToFreeNumbers) { EXPECT_EQ(moved({{20, 0}, {21, 1}, {22, 2}, {23, 251}}, 30), 0); }
-TEST(MoveDescriptors, InACircle) { EXPECT_EQ(moved({{40, 41}, {41, 42}, {42, 40}}, 50), 0); }
+TEST(MoveDescriptors, InARing) { EXPECT_EQ(moved({{40, 41}, {41, 42}, {42, 40}}, 50), 0); }
 TEST(MoveDescriptors, WhereTheyAre) { EXPECT_EQ(moved({{40, 40}, {41, 41}}, 50), 0); }
 TEST(MoveDescriptors, OntoOthersThatStay) { EXPECT_EQ(moved({{40, 43}, {42, 42}, {43, 41}, {41, 40}}, 50), 0); }
 TEST(MoveDescriptors, None) { EXPECT_EQ(moved({}, 50), 0); }

@@ -41,14 +41,14 @@ inline Failures failures(kFailure);
 
 struct Node {
   std::unique_ptr<Wire> wire;
-  std::unique_ptr<Lanes> lanes;
+  std::unique_ptr<Stripes> stripes;
   std::unique_ptr<WireLink> link;
   std::unique_ptr<Endpoint> endpoint;
 
-  bool flushed() const { return link->flushed() && (!lanes || lanes->settled()); }
+  bool flushed() const { return link->flushed() && (!stripes || stripes->settled()); }
 };
 
-// `sites`: where the ranks are, by whom lanes carry payload; empty: at one.
+// `sites`: where the ranks are, by whom stripes carry payload; empty: at one.
 inline std::vector<Node> job(std::int32_t ranks, const WireLink::Settings& settings = {},
                              p2p::Callers callers = p2p::Callers::one, const std::vector<int>& sites = {}) {
   std::vector<Node> nodes;
@@ -58,8 +58,8 @@ inline std::vector<Node> job(std::int32_t ranks, const WireLink::Settings& setti
     if (!sites.empty()) {
       std::vector<bool> far;
       for (const int site : sites) far.push_back(site != sites[static_cast<std::size_t>(&node - nodes.data())]);
-      node.lanes = std::move(*Lanes::open(*node.wire, failures, {.streams = 4, .congestion = ""}));
-      EXPECT_TRUE(node.link->carry_by(std::make_unique<LinkLanes>(*node.lanes, far)).ok());
+      node.stripes = std::move(*Stripes::open(*node.wire, failures, {.streams = 4, .congestion = ""}));
+      EXPECT_TRUE(node.link->carry_by(std::make_unique<LinkStripes>(*node.stripes, far)).ok());
     }
     node.endpoint = std::make_unique<Endpoint>(callers);
     node.endpoint->attach(*node.link);

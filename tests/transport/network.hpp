@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A network in memory between simulated ranks of one process, behind HostTransport's Api.
+// A network in memory between simulated ranks of one process, behind NativeTransport's Api.
 //
-// Made to be as unkind as a host may be. Messages of one (source, destination, tag) meet in order; apart from that they
+// Made to be as unkind as an MPI library may be. Messages of one (source, destination, tag) meet in order; apart from that they
 // are finished in random order, each only after a random number of polls. A send is done before its receive is posted,
 // or only when the receiver has the payload, by the toss of a coin; until then the sender's memory is read where it
 // lies, so that the thread sanitizer sees a sender that touches it too unexpected.
@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/host.hpp"
+#include "transport/native_transport.hpp"
 
 namespace urakata::simulated {
 
@@ -353,7 +353,7 @@ std::unique_ptr<transport::Transport> attach(Network& network, int rank, std::ui
   if constexpr (Rank < kMaxRanks) {
     if (rank != Rank) return attach<Rank + 1>(network, rank, timeout_ns);
     Api<Rank>::network = &network;
-    return std::make_unique<transport::HostTransport<Api<Rank>>>(network.failures(Rank), timeout_ns);
+    return std::make_unique<transport::NativeTransport<Api<Rank>>>(network.failures(Rank), timeout_ns);
   } else {
     return nullptr;
   }

@@ -20,14 +20,14 @@ class Spreads : public ::testing::TestWithParam<std::uint32_t> {};
 TEST_P(Spreads, EveryMessageArrivesOnceAndInOrder) {
   std::vector<Node> nodes = job(3, {.connections = GetParam()}, p2p::Callers::one, {0, 0, 0});
   exchange(nodes);
-  for (const Node& node : nodes) EXPECT_EQ(node.lanes->traffic().empty(), GetParam() == 1);
+  for (const Node& node : nodes) EXPECT_EQ(node.stripes->traffic().empty(), GetParam() == 1);
 }
 INSTANTIATE_TEST_SUITE_P(WireLinkSpread, Spreads, ::testing::Values(1, 2, 4));
 
 TEST(WireLinkSpread, RanksHereAndAtAnotherSite) {
   std::vector<Node> nodes = job(3, {.connections = 3}, p2p::Callers::one, {0, 0, 1});
   exchange(nodes);
-  for (const Node& node : nodes) EXPECT_EQ(node.lanes->traffic().size(), 2U);
+  for (const Node& node : nodes) EXPECT_EQ(node.stripes->traffic().size(), 2U);
 }
 
 class WireLinkSpreadPair : public LinkPair {
@@ -52,24 +52,24 @@ class WireLinkSpreadPair : public LinkPair {
     EXPECT_TRUE(got == payload);
   }
   // Until they are there payload goes as ever.
-  void make_lanes() {
-    while (nodes_[0].lanes->traffic(1).bytes == 0) send_and_receive(WireLink::kLeastSpread);
+  void make_stripes() {
+    while (nodes_[0].stripes->traffic(1).bytes == 0) send_and_receive(WireLink::kLeastSpread);
   }
 };
 
 TEST_F(WireLinkSpreadPair, OnlyLongPayloadIsSpread) {
-  make_lanes();
-  const std::uint64_t before = nodes_[0].lanes->traffic(1).bytes;
+  make_stripes();
+  const std::uint64_t before = nodes_[0].stripes->traffic(1).bytes;
   send_and_receive(WireLink::kLeastSpread - 4);
-  EXPECT_EQ(nodes_[0].lanes->traffic(1).bytes, before);
+  EXPECT_EQ(nodes_[0].stripes->traffic(1).bytes, before);
   send_and_receive(WireLink::kLeastSpread);
-  send_and_receive(3 * LinkLanes::kSlice + 4000);
-  EXPECT_EQ(nodes_[0].lanes->traffic(1).bytes - before, WireLink::kLeastSpread + 3 * LinkLanes::kSlice + 4000);
-  EXPECT_EQ(nodes_[0].lanes->traffic(1).lanes, 4U);
+  send_and_receive(3 * LinkStripes::kSlice + 4000);
+  EXPECT_EQ(nodes_[0].stripes->traffic(1).bytes - before, WireLink::kLeastSpread + 3 * LinkStripes::kSlice + 4000);
+  EXPECT_EQ(nodes_[0].stripes->traffic(1).stripes, 4U);
 }
 
 TEST_F(WireLinkSpreadPair, MoreThanMayBeOpenAtATime) {
-  make_lanes();
+  make_stripes();
   constexpr std::int32_t kMessages = 9;
   std::vector<std::vector<std::uint32_t>> payloads, got(kMessages);
   std::vector<Request*> sends;
@@ -91,15 +91,15 @@ TEST_F(WireLinkSpreadPair, MoreThanMayBeOpenAtATime) {
 
 // Its frames come by another connection than its pieces.
 TEST_F(WireLinkSpreadPair, PiecesThatComeBeforeTheirWord) {
-  make_lanes();
+  make_stripes();
   std::vector<std::uint32_t> payload = numbers(2UL << 20, 5), got(payload.size());
-  const std::uint64_t before = nodes_[0].lanes->traffic(1).acked;
+  const std::uint64_t before = nodes_[0].stripes->traffic(1).acked;
   Request* const sent = one().send(LinkPeer{1}, {1, 0, 0}, buffer(payload), Mode::standard);
   Request& received = other().receive({1, 0, 0}, buffer(got));
   for (int i = 0; i < 100; ++i) other().progress();  // its CTS is on its way
-  while (nodes_[0].lanes->traffic(1).acked < before + (2UL << 20)) {
+  while (nodes_[0].stripes->traffic(1).acked < before + (2UL << 20)) {
     one().progress();
-    nodes_[1].lanes->settled();
+    nodes_[1].stripes->settled();
   }
   int steps = 0;
   for (; steps < 1000 && !received.done(); ++steps) other().progress();
@@ -110,27 +110,27 @@ TEST_F(WireLinkSpreadPair, PiecesThatComeBeforeTheirWord) {
 }
 
 TEST_F(WireLinkSpreadPair, TheOthersTakeOverFromOneThatIsLost) {
-  make_lanes();
+  make_stripes();
   const std::vector<int> sockets = sockets_to(*nodes_[1].wire);
-  ASSERT_GE(sockets.size(), 6U);  // frames in order, bulk, and lanes
+  ASSERT_GE(sockets.size(), 6U);  // frames in order, bulk, and stripes
   std::vector<std::uint32_t> payload = numbers(64UL << 20, 5), got(payload.size());
   Request* const sent = one().send(LinkPeer{1}, {1, 0, 0}, buffer(payload), Mode::standard);
   Request& received = other().receive({1, 0, 0}, buffer(got));
-  while (nodes_[0].lanes->traffic(1).bytes < 16UL << 20) step();  // of 64 MiB
+  while (nodes_[0].stripes->traffic(1).bytes < 16UL << 20) step();  // of 64 MiB
   shutdown(sockets.back(), SHUT_RDWR);
   finish(other(), &received);
   finish(one(), sent);
   EXPECT_TRUE(got == payload);
-  EXPECT_GE(nodes_[0].lanes->traffic(1).lost, 1U);
+  EXPECT_GE(nodes_[0].stripes->traffic(1).lost, 1U);
 }
 
 TEST_F(WireLinkSpreadPair, APeerThatEndsIsAnErrorOnWhatIsUnderWay) {
-  make_lanes();
-  const std::uint64_t before = nodes_[0].lanes->traffic(1).bytes;
+  make_stripes();
+  const std::uint64_t before = nodes_[0].stripes->traffic(1).bytes;
   std::vector<std::uint32_t> payload = numbers(64UL << 20, 3), got(payload.size());
   Request* const sent = one().send(LinkPeer{1}, {1, 0, 0}, buffer(payload), Mode::standard);
   other().receive({1, 0, 0}, buffer(got));
-  while (nodes_[0].lanes->traffic(1).bytes == before) step();
+  while (nodes_[0].stripes->traffic(1).bytes == before) step();
   nodes_.pop_back();
   while (!sent->done()) one().progress();
   EXPECT_EQ(sent->result.outcome, Outcome::failed);

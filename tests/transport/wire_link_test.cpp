@@ -297,8 +297,8 @@ TEST_F(WireLinkPair, WhoeverTestsInALoopIsToldAtOnce) {
   const WireLink& link = *nodes_[1].link;
   for (int round = 0; round < 2; ++round) {
     link.ask_next();
-    EXPECT_TRUE(link.news());
-    EXPECT_FALSE(link.news());
+    EXPECT_TRUE(link.readiness());
+    EXPECT_FALSE(link.readiness());
   }
   while (!receive.done()) step();
   EXPECT_EQ(got[0], 6U);
@@ -314,7 +314,7 @@ TEST_F(WireLinkPair, AForkedChildTouchesNothing) {
     Request& receive = other().receive({1, 0, 0}, buffer(got));
     const pid_t child = fork();
     if (child == 0) {
-      const bool still = !nodes_[1].link->news() && !other().progress() && nodes_[1].link->failed(LinkPeer{0}) &&
+      const bool still = !nodes_[1].link->readiness() && !other().progress() && nodes_[1].link->failed(LinkPeer{0}) &&
                          other().send(LinkPeer{0}, {1, 1, 0}, buffer(number), Mode::standard) != nullptr;
       _exit(still ? 0 : 1);
     }

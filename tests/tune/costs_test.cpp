@@ -80,12 +80,12 @@ TEST(Costs, DecideOnTheSegment) {
     EXPECT_EQ(choose(Operation::bcast, 256 * KiB * KiB, 4, true, Medium::wire, 1, costs).segment, longest);
     EXPECT_EQ(choose(Operation::allgather, 4 * KiB * KiB, 4, true, Medium::wire, 1, costs).segment, longest);
     EXPECT_EQ(segment_of(Medium::wire, costs), longest);
-    EXPECT_EQ(segment_of(Medium::host, costs), 32 * KiB);
+    EXPECT_EQ(segment_of(Medium::native, costs), 32 * KiB);
   }
 }
 
 // 64 ranks of 256 KiB each are 16 MiB of inputs.
-TEST(Costs, DecideOnTheReductionsThatTheHostHas) {
+TEST(Costs, DecideOnTheReductionsThatTheLibraryHas) {
   const auto pays = [](std::uint64_t bytes, std::uint32_t ranks, std::string_view list) {
     return inputs_only_pays(bytes, ranks, *read_costs(list));
   };
@@ -104,7 +104,7 @@ TEST(Costs, ExtremesStillDecide) {
       row.in(costs) = value;
       for (std::size_t i = 0; i < static_cast<std::size_t>(Operation::count_); ++i) {
         const auto operation = static_cast<Operation>(i);
-        for (const Medium medium : {Medium::node, Medium::crowded, Medium::host, Medium::wire}) {
+        for (const Medium medium : {Medium::node, Medium::crowded, Medium::native, Medium::wire}) {
           for (const std::uint64_t bytes : {std::uint64_t{0}, 8 * KiB, 4 * KiB * KiB}) {
             const Choice choice = choose(operation, bytes, 4, true, medium, 1, costs);
             EXPECT_TRUE(collectives::algorithm_named(operation, choice.algorithm).ok()) << row.name();

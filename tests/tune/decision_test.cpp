@@ -21,7 +21,7 @@ TEST(Decision, IsAnAlgorithmThatSuits) {
     for (std::uint32_t ranks : {1u, 2u, 3u, 4u, 5u, 8u, 16u, 33u, 64u}) {
       for (std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8}, 4 * KiB, 128 * KiB, 4 * MiB}) {
         for (bool commutative : {true, false}) {
-          for (const Medium medium : {Medium::node, Medium::crowded, Medium::host, Medium::wire}) {
+          for (const Medium medium : {Medium::node, Medium::crowded, Medium::native, Medium::wire}) {
             const Choice choice = choose(operation, bytes, ranks, commutative, medium, bytes == 8 ? 4 : 1);
             const auto algorithm = collectives::algorithm_named(operation, choice.algorithm);
             ASSERT_TRUE(algorithm.ok()) << algorithm.error().message;
@@ -49,9 +49,9 @@ TEST(Decision, IsAnAlgorithmThatSuits) {
 
 TEST(Decision, FewStepsForSmallMessages) {
   EXPECT_EQ(choose(Operation::allgather, 8, 4, true, Medium::node).algorithm, "spread");
-  EXPECT_EQ(choose(Operation::allgather, 8, 64, true, Medium::host).algorithm, "bruck");
+  EXPECT_EQ(choose(Operation::allgather, 8, 64, true, Medium::native).algorithm, "bruck");
   EXPECT_EQ(choose(Operation::allreduce, 8, 64, true, Medium::node).algorithm, "recursive_doubling");
-  EXPECT_EQ(choose(Operation::alltoall, 8, 64, true, Medium::host).algorithm, "bruck");
+  EXPECT_EQ(choose(Operation::alltoall, 8, 64, true, Medium::native).algorithm, "bruck");
   EXPECT_EQ(choose(Operation::reduce, 8, 16, true, Medium::node).algorithm, "binomial");
   EXPECT_EQ(choose(Operation::bcast, 8, 2, true, Medium::node).algorithm, "binomial");
 }
@@ -79,11 +79,11 @@ TEST(Decision, FlatTreesWhereEachRankHasACore) {
 }
 
 TEST(Decision, BandwidthForLargeOnes) {
-  EXPECT_EQ(choose(Operation::bcast, 4 * MiB, 4, true, Medium::host).algorithm, "chain");
-  EXPECT_EQ(choose(Operation::bcast, 64 * MiB, 64, true, Medium::host).algorithm, "chain");
-  EXPECT_EQ(choose(Operation::reduce, 4 * MiB, 4, true, Medium::host).algorithm, "chain");
+  EXPECT_EQ(choose(Operation::bcast, 4 * MiB, 4, true, Medium::native).algorithm, "chain");
+  EXPECT_EQ(choose(Operation::bcast, 64 * MiB, 64, true, Medium::native).algorithm, "chain");
+  EXPECT_EQ(choose(Operation::reduce, 4 * MiB, 4, true, Medium::native).algorithm, "chain");
   EXPECT_EQ(choose(Operation::scan, 4 * MiB, 4, false, Medium::node).algorithm, "chain");
-  EXPECT_NE(choose(Operation::allreduce, 4 * MiB, 8, true, Medium::host).algorithm, "recursive_doubling");
+  EXPECT_NE(choose(Operation::allreduce, 4 * MiB, 8, true, Medium::native).algorithm, "recursive_doubling");
   EXPECT_EQ(choose(Operation::gather, 1 * MiB, 64, true, Medium::node).algorithm, "linear");
 }
 
@@ -110,7 +110,7 @@ TEST(Decision, FewMessagesWhereRanksShareCores) {
 
 // Longer messages never take shorter segments, and none longer ones than their medium takes best.
 TEST(Decision, SegmentsGrowWithTheMessage) {
-  for (const Medium medium : {Medium::host, Medium::wire}) {
+  for (const Medium medium : {Medium::native, Medium::wire}) {
     const std::uint64_t longest = medium == Medium::wire ? 64 * KiB : 32 * KiB;
     std::uint64_t before = 0;
     for (std::uint64_t bytes = 128 * KiB; bytes <= 256 * MiB; bytes *= 2) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // golden/engines.txt has what is chosen from every combination of facts, one a line:
-//   asked, all ranks on one node, helpers of use within it, the host's hook, its threads, where helpers are
-//   | asks for threads; engines, best first, + where with the fallback thread; for ranks of one node; a helper for the link
+//   asked, all ranks on one node, progress threads of use within it, the MPI library's hook, its threads, where progress threads are
+//   | asks for threads; engines, best first, + where with the fallback thread; for ranks of one node; a progress thread for the link
 //   | why | warning | refusal
 // "<reason>" stands for the placement's reason, "<refusal>" for what it refuses.
 #include "tune/engine_choice.hpp"
@@ -26,7 +26,7 @@ struct Placed {
 std::vector<Placed> placements() {
   const Topology node = *Topology::from_text("0/1/2/3");
   const auto place = [&](std::string_view mask, PlacementWish wish, std::string_view list) {
-    return place_helpers(node, {.mask = *CpuSet::from_text(mask)}, wish, list);
+    return place_progress_threads(node, {.mask = *CpuSet::from_text(mask)}, wish, list);
   };
   return {{"spare", place("0-3", PlacementWish::automatic, "")},
           {"shared", place("0", PlacementWish::shared, "")},
@@ -54,7 +54,7 @@ std::string line(const RunFacts& facts, bool threads, const Placed& placed) {
                      std::string(placed.name) + " |" + flag(asks_for_threads(facts), "asks") + ";";
   for (const std::string_view engine : choice.usable()) made += " " + std::string(engine);
   made += std::string(choice.fallback ? "+" : "") + "; " + (by_callers(placed.placement, true) ? "callers" : "best");
-  made += link_has_helper(facts) ? "; link" : "";
+  made += link_has_progress_thread(facts) ? "; link" : "";
   return made + text(choice.why) + text(choice.warning) + text(choice.refusal);
 }
 
@@ -75,7 +75,7 @@ TEST(EngineChoice, OfEveryCombinationOfFactsIsAsWrittenDown) {
   EXPECT_FALSE(std::getline(golden, expected));
 }
 
-// A helper that never calls the host asks for no thread level; where the wire then does not come, there is none.
+// A progress thread that never calls the MPI library asks for no thread level; where the wire then does not come, there is none.
 TEST(EngineChoice, ARankAloneOnItsNodeAsksForNoThreadLevelByWire) {
   const Placed shared = placements()[1];
   RunFacts facts{.hook = true, .by_wire = true};
@@ -85,10 +85,10 @@ TEST(EngineChoice, ARankAloneOnItsNodeAsksForNoThreadLevelByWire) {
   const EngineChoice without = choose_engines(facts, false, shared.placement);
   EXPECT_EQ(without.usable(), std::vector<std::string_view>{"poll"});
   EXPECT_NE(without.warning.find("no transport wire (the nodes do not reach each other)"), std::string::npos);
-  EXPECT_NE(without.warning.find("--transport host"), std::string::npos);
-  // Where the program asked for that level itself a helper may use the host.
+  EXPECT_NE(without.warning.find("--transport native"), std::string::npos);
+  // Where the program asked for that level itself a progress thread may use the MPI library.
   EXPECT_EQ(choose_engines(facts, true, shared.placement).usable(), (std::vector<std::string_view>{"thread", "poll"}));
-  // A fallback progress thread calls the host.
+  // A fallback progress thread calls the MPI library.
   facts.hook = false;
   EXPECT_TRUE(asks_for_threads(facts));
 }
@@ -111,8 +111,8 @@ TEST(EngineChoice, ANetworkThatShowsInInitOnlyIsNamedInTheWarning) {
   const EngineChoice choice = choose_engines(facts, false, shared);
   EXPECT_EQ(choice.usable(), std::vector<std::string_view>{"poll"});
   EXPECT_NE(choice.warning.find("better network; here the MPI library uses /dev/strange0"), std::string::npos);
-  EXPECT_NE(choice.warning.find("With --transport host"), std::string::npos);
-  // The next job, with --transport host.
+  EXPECT_NE(choice.warning.find("With --transport native"), std::string::npos);
+  // The next job, with --transport native.
   facts = {.hook = true, .by_wire = counts_on_wire({.alone = true, .wire = false})};
   EXPECT_TRUE(asks_for_threads(facts));
   EXPECT_EQ(choose_engines(facts, true, shared).usable(), (std::vector<std::string_view>{"thread", "poll"}));
@@ -120,16 +120,16 @@ TEST(EngineChoice, ANetworkThatShowsInInitOnlyIsNamedInTheWarning) {
   EXPECT_EQ(no_wire_for("ranks 0 and 1 are apart", ""), "ranks 0 and 1 are apart");
 }
 
-TEST(EngineChoice, EngineHostAsksForNothing) {
+TEST(EngineChoice, EngineNativeAsksForNothing) {
   for (unsigned facts = 0; facts < 8; ++facts) {
-    EXPECT_FALSE(asks_for_threads({.asked = EngineKind::host,
+    EXPECT_FALSE(asks_for_threads({.asked = EngineKind::native,
                                    .hook = (facts & 1U) != 0,
                                    .one_node = (facts & 2U) != 0,
                                    .within_node = (facts & 4U) != 0}));
   }
 }
 
-TEST(EngineChoice, KnowsEachChoiceOfTheOptionButHost) {
+TEST(EngineChoice, KnowsEachChoiceOfTheOptionButNative) {
   const EngineChoice choice = choose_engines({}, true, {});
   std::set<std::string_view> known{"host"};
   for (const EngineChoice::Engine& engine : choice.engines) known.insert(engine.name);
@@ -149,7 +149,7 @@ TEST(EngineChoice, WhereThereIsNoEngineKernelEngineThreadTakesItsPlaceWithTheRea
   EXPECT_EQ(choice.why, "too old; " + placement.reason);
 }
 
-TEST(EngineChoice, WhereThereIsNoHelperEitherEnginePollTakesTheKernelsPlace) {
+TEST(EngineChoice, WhereThereIsNoProgressThreadEitherEnginePollTakesTheKernelsPlace) {
   const RunFacts one_node{
       .asked = EngineKind::kernel, .hook = true, .one_node = true, .within_node = false, .no_kernel = "too old"};
   const EngineChoice choice = choose_engines(one_node, true, placements()[1].placement);
@@ -161,7 +161,7 @@ TEST(EngineChoice, WhereThereIsNoHelperEitherEnginePollTakesTheKernelsPlace) {
 TEST(EngineChoice, WithoutThreadsAndWireOneLineSaysThatEnginePollIsThere) {
   RunFacts apart{.asked = EngineKind::thread, .hook = true, .by_wire = true, .no_wire = "eth9 is missing"};
   const std::string why =
-      "no transport wire (eth9 is missing). With --transport host a progress thread may use the MPI library";
+      "no transport wire (eth9 is missing). With --transport native a progress thread may use the MPI library";
   EngineChoice choice = choose_engines(apart, false, placements()[1].placement);
   EXPECT_EQ(choice.why, why);
   EXPECT_EQ(choice.warning, "engine poll instead of thread: " + why);
@@ -188,30 +188,31 @@ TEST(EngineChoice, OnlyOperationsWithinTheNodeAreForCallers) {
 }
 
 // As `urakata check` says it, before any job.
-TEST(EngineChoice, OfAJobThatIsNotStartedItSaysWhereHelpersWouldBe) {
+TEST(EngineChoice, OfAJobThatIsNotStartedItSaysWhereProgressThreadsWouldBe) {
   const auto thread = [](bool threads, const Placement& placement) {
     const std::vector<EngineFinding> found = find_engines(threads, placement, "old");
     EXPECT_EQ(found.size(), 4U);
     EXPECT_EQ(found[3].name, "kernel");
     EXPECT_EQ(found[3].why, "old");
     EXPECT_FALSE(found[3].usable);
-    EXPECT_EQ(found[0].why, "everything is left to the host");
+    EXPECT_EQ(found[0].why, "everything is left to the MPI library");
     EXPECT_EQ(found[1].why, "operations progress inside MPI calls");
     EXPECT_TRUE(found[0].usable && found[1].usable);
     EXPECT_EQ(found[2].name, "thread");
     return (found[2].usable ? "" : "not: ") + found[2].why;
   };
-  const std::vector<std::string> expected{"helpers would run on spare cores",
-                                          "helpers would run on the ranks' own cores (shared)",
-                                          "helpers would run on the ranks' own cores (shared), only for messages to "
-                                          "other nodes; --placement shared: for all",
-                                          "helpers would run on the ranks' own cores (shared)",
-                                          "helpers would run on spare cores",
-                                          "helpers would run on the ranks' own cores (shared)"};
+  const std::vector<std::string> expected{
+      "progress threads would run on spare cores",
+      "progress threads would run on the ranks' own cores (shared)",
+      "progress threads would run on the ranks' own cores (shared), only for messages to "
+      "other nodes; --placement shared: for all",
+      "progress threads would run on the ranks' own cores (shared)",
+      "progress threads would run on spare cores",
+      "progress threads would run on the ranks' own cores (shared)"};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(thread(true, placements()[i].placement), expected[i]);
     EXPECT_EQ(thread(false, placements()[i].placement),
-              "not: the host does not allow calls by several threads (MPI_THREAD_MULTIPLE)");
+              "not: the MPI library does not allow calls by several threads (MPI_THREAD_MULTIPLE)");
   }
 }
 

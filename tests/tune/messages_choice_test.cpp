@@ -26,7 +26,7 @@ struct Case {
   std::string cramped = "";
   std::string stuck = "";
   std::string crowded = "";
-  std::string lanes = "";
+  std::string stripes = "";
   std::size_t sites = 1;
 };
 
@@ -38,7 +38,7 @@ TransportChoice transports_of(const Case& one) {
   Network network;
   network.node = one.node;
   network.nodes = nodes_of(one);
-  network.obstacle = "the host was asked for";
+  network.obstacle = "the MPI library was asked for";
   network.better.assign(one.node.size(), false);  // TRANSPORT wire: it does not count
   for (std::size_t rank = 0; rank < one.node.size(); ++rank) network.wire.push_back(bit(one.wire, rank));
   network.joined.assign(network.nodes * network.nodes, false);
@@ -54,14 +54,14 @@ TransportChoice transports_of(const Case& one) {
 std::vector<MessagesFacts> facts_of(const Case& one) {
   std::vector<MessagesFacts> facts;
   for (std::size_t rank = 0; rank < one.node.size(); ++rank) {
-    facts.push_back({.asked = one.asked[rank] == '0'   ? MessagesWish::host
+    facts.push_back({.asked = one.asked[rank] == '0'   ? MessagesWish::native
                               : one.asked[rank] == '1' ? MessagesWish::wire
                                                        : MessagesWish::automatic,
                      .space = has(one.space, rank),
                      .better = has(one.better, rank),
                      .room = !has(one.cramped, rank),
                      .moves = !has(one.stuck, rank),
-                     .lanes = has(one.lanes, rank),
+                     .stripes = has(one.stripes, rank),
                      .shares_cores = has(one.crowded, rank)});
   }
   return facts;
@@ -89,8 +89,8 @@ std::vector<Case> cases() {
     all.push_back({.asked = asked, .stuck = "1"});
     all.push_back({.asked = asked, .crowded = "1"});
     all.push_back({.asked = asked, .sites = 2});
-    all.push_back({.asked = asked, .lanes = "02", .sites = 2});
-    all.push_back({.asked = asked, .lanes = "012", .sites = 2});
+    all.push_back({.asked = asked, .stripes = "02", .sites = 2});
+    all.push_back({.asked = asked, .stripes = "012", .sites = 2});
     all.push_back({.asked = asked, .space = "0", .better = "01", .cramped = "1", .stuck = "2", .sites = 3});
   }
   return all;
@@ -111,7 +111,7 @@ std::string line(const Case& one) {
       {" cramped ", &one.cramped},
       {" stuck ", &one.stuck},
       {" crowded ", &one.crowded},
-      {" lanes ", &one.lanes},
+      {" lanes ", &one.stripes},
   }};
   for (const auto& [name, ranks] : flags) {
     if (!ranks->empty()) text += name + *ranks;
@@ -144,23 +144,23 @@ TEST(MessagesChoice, OfEachCaseIsAsWrittenDown) {
 TEST(MessagesChoice, LanesOnlyWhereAllThatMayHaveALinkHaveThem) {
   const Case one{.asked = "110"};
   std::vector<MessagesFacts> facts = facts_of(one);
-  const auto lanes = [&] { return choose_messages(facts, 0, transports_of(one), 1).lanes; };
-  EXPECT_FALSE(lanes());
-  facts[0].lanes = true;
-  EXPECT_FALSE(lanes());
-  facts[1].lanes = true;  // the third leaves its messages to the host
-  EXPECT_TRUE(lanes());
+  const auto stripes = [&] { return choose_messages(facts, 0, transports_of(one), 1).stripes; };
+  EXPECT_FALSE(stripes());
+  facts[0].stripes = true;
+  EXPECT_FALSE(stripes());
+  facts[1].stripes = true;  // the third leaves its messages to the MPI library
+  EXPECT_TRUE(stripes());
 }
 
 TEST(ConnectionsChoice, OneWhereSeveralCannotBe) {
-  for (const bool lanes : {false, true}) {
+  for (const bool stripes : {false, true}) {
     for (const bool room : {false, true}) {
-      EXPECT_EQ(choose_connections(1, lanes, room).connections, 1U);
-      EXPECT_EQ(choose_connections(1, lanes, room).why, "");
-      EXPECT_EQ(choose_connections(0, lanes, room).connections, lanes && room ? 0U : 1U);
-      EXPECT_EQ(choose_connections(0, lanes, room).why.empty(), lanes && room);
-      EXPECT_EQ(choose_connections(4, lanes, room).connections, lanes ? 4U : 1U);
-      EXPECT_EQ(choose_connections(4, lanes, room).why.empty(), lanes);
+      EXPECT_EQ(choose_connections(1, stripes, room).connections, 1U);
+      EXPECT_EQ(choose_connections(1, stripes, room).why, "");
+      EXPECT_EQ(choose_connections(0, stripes, room).connections, stripes && room ? 0U : 1U);
+      EXPECT_EQ(choose_connections(0, stripes, room).why.empty(), stripes && room);
+      EXPECT_EQ(choose_connections(4, stripes, room).connections, stripes ? 4U : 1U);
+      EXPECT_EQ(choose_connections(4, stripes, room).why.empty(), stripes);
     }
   }
 }
@@ -191,7 +191,7 @@ TEST(MessagesChoice, ABetterNetworkCountsWithinASite) {
   network.wire.assign(4, true);
   network.joined.assign(16, true);
   const std::vector<MessagesFacts> facts(
-      4, {.asked = MessagesWish::automatic, .better = true, .room = true, .moves = true, .lanes = true});
+      4, {.asked = MessagesWish::automatic, .better = true, .room = true, .moves = true, .stripes = true});
   const auto chosen = [&](bool better, std::vector<std::int32_t> sites) {
     network.better.assign(4, better);
     return choose_messages(facts, 0, TransportChoice(network, sites), 2).why;
@@ -209,12 +209,12 @@ TEST(MessagesChoice, WhereAllRanksAreOnOneNodeThereIsNothingToChoose) {
     const std::vector<MessagesFacts> facts(2, {.asked = asked});
     const MessagesChoice choice = choose_messages(facts, 1, TransportChoice(one_node), 1);
     EXPECT_FALSE(choice.by_wire);
-    EXPECT_EQ(choice.why, "through the host: all ranks are on one node");
+    EXPECT_EQ(choice.why, "through the MPI library: all ranks are on one node");
   }
 }
 
 TEST(MessagesChoice, TheRuleNamesEachWish) {
-  EXPECT_TRUE(messages_rule(MessagesWish::host).starts_with("through the host"));
+  EXPECT_TRUE(messages_rule(MessagesWish::native).starts_with("through the MPI library"));
   EXPECT_TRUE(messages_rule(MessagesWish::wire).starts_with("by transport wire to all"));
   EXPECT_TRUE(messages_rule(MessagesWish::automatic).starts_with("by transport wire where"));
 }

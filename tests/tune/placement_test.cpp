@@ -26,19 +26,19 @@ void know(NodeRanks& node_ranks, const std::vector<std::string_view>& masks) {
 
 Placement place(const NodeRanks& node_ranks, PlacementWish wish = PlacementWish::automatic,
                 std::string_view list = "") {
-  return place_helpers(kNode, node_ranks, wish, list);
+  return place_progress_threads(kNode, node_ranks, wish, list);
 }
 
 TEST(Placement, ARankWithTwoCoresAndOneThreadHasASpareOne) {
   const Placement placement = place(node_ranks("0,1,4,5"));
   EXPECT_TRUE(placement.spare);
-  EXPECT_EQ(placement.helper, cpus("1,5"));
+  EXPECT_EQ(placement.progress_thread, cpus("1,5"));
   EXPECT_FALSE(placement.oversubscribed);
 }
 
 TEST(Placement, TheOtherHardwareThreadOfTheOnlyCoreIsNotSpare) {
   EXPECT_FALSE(place(node_ranks("0,4")).spare);
-  EXPECT_EQ(place(node_ranks("0,4")).helper, cpus("0,4"));
+  EXPECT_EQ(place(node_ranks("0,4")).progress_thread, cpus("0,4"));
 }
 
 TEST(Placement, AutoTakesSharedSilentlyAndSpareIsRefusedWithTheReason) {
@@ -71,7 +71,7 @@ TEST(Placement, TellsHowManyRanksAndCoresTheNodeHas) {
 }
 
 TEST(Placement, SharedStaysOnTheRanksOwnCoresThoughOthersAreFree) {
-  EXPECT_EQ(place(node_ranks("0-7"), PlacementWish::shared).helper, cpus("0-7"));
+  EXPECT_EQ(place(node_ranks("0-7"), PlacementWish::shared).progress_thread, cpus("0-7"));
 }
 
 TEST(Placement, ThreadsOfTheProgramComeFirst) {
@@ -81,11 +81,13 @@ TEST(Placement, ThreadsOfTheProgramComeFirst) {
   EXPECT_TRUE(place(node_ranks("0-7", 0, 1, 5)).oversubscribed);
 }
 
-TEST(Placement, TheSpareCoreIsNearTheFirstCoresMemory) { EXPECT_EQ(place(node_ranks("0-7")).helper, cpus("1,5")); }
+TEST(Placement, TheSpareCoreIsNearTheFirstCoresMemory) {
+  EXPECT_EQ(place(node_ranks("0-7")).progress_thread, cpus("1,5"));
+}
 
 TEST(Placement, UnboundRanksDealOutTheNode) {
-  EXPECT_EQ(place(node_ranks("0-7", 0, 2)).helper, cpus("1,5"));
-  EXPECT_EQ(place(node_ranks("0-7", 1, 2)).helper, cpus("3,7"));
+  EXPECT_EQ(place(node_ranks("0-7", 0, 2)).progress_thread, cpus("1,5"));
+  EXPECT_EQ(place(node_ranks("0-7", 1, 2)).progress_thread, cpus("3,7"));
   EXPECT_FALSE(place(node_ranks("0-7", 1, 4)).spare);
   EXPECT_FALSE(place(node_ranks("0-7", 1, 4)).oversubscribed);
   EXPECT_TRUE(place(node_ranks("0-7", 1, 5)).oversubscribed);
@@ -144,8 +146,8 @@ TEST(Placement, AllRanksOfANodeFindItCrowdedOrNone) {
 }
 
 TEST(Placement, TheListIsTakenInTurnByTheNodesRanks) {
-  EXPECT_EQ(place(node_ranks("0", 0, 2), PlacementWish::automatic, "6-7").helper, cpus("6"));
-  EXPECT_EQ(place(node_ranks("1", 1, 2), PlacementWish::automatic, "6-7").helper, cpus("7"));
+  EXPECT_EQ(place(node_ranks("0", 0, 2), PlacementWish::automatic, "6-7").progress_thread, cpus("6"));
+  EXPECT_EQ(place(node_ranks("1", 1, 2), PlacementWish::automatic, "6-7").progress_thread, cpus("7"));
   EXPECT_TRUE(place(node_ranks("1", 1, 2), PlacementWish::automatic, "6-7").spare);
   EXPECT_FALSE(place(node_ranks("0-7"), PlacementWish::automatic, "6").spare);
 }
@@ -153,7 +155,7 @@ TEST(Placement, TheListIsTakenInTurnByTheNodesRanks) {
 TEST(Placement, AListWithACpuThatTheNodeLacksIsRefused) {
   const Placement placement = place(node_ranks("0"), PlacementWish::automatic, "7-8");
   EXPECT_NE(placement.refusal.find("HELPER_CPUS=7-8 is not within the node's CPUs 0-7"), std::string::npos);
-  EXPECT_EQ(placement.helper, cpus("0"));
+  EXPECT_EQ(placement.progress_thread, cpus("0"));
 }
 
 }  // namespace

@@ -119,12 +119,12 @@ TEST(TransportChoice, OfEveryCombinationOfFactsIsAsWrittenDown) {
       }
     }
     EXPECT_EQ(choice.warning(TransportWish::automatic), "");
-    EXPECT_EQ(choice.warning(TransportWish::host), "");
+    EXPECT_EQ(choice.warning(TransportWish::native), "");
   }
   EXPECT_FALSE(std::getline(golden, expected));
 }
 
-TEST(TransportChoice, WhereNothingIsKnownTheHostHasAll) {
+TEST(TransportChoice, WhereNothingIsKnownTheLibraryHasAll) {
   Network one_node;
   one_node.nothing = "all ranks are on one node";
   one_node.node = {0, 0};
@@ -132,7 +132,7 @@ TEST(TransportChoice, WhereNothingIsKnownTheHostHasAll) {
   const TransportChoice choice(one_node);
   EXPECT_EQ(choice.why(), "all ranks are on one node");
   EXPECT_EQ(choice.warning(TransportWish::wire),
-            "no transport wire: all ranks are on one node; the host carries all messages");
+            "no transport wire: all ranks are on one node; the MPI library carries all messages");
   EXPECT_FALSE(choice.any() || choice.all() || choice.by_wire(0, 1));
   EXPECT_FALSE(choice.covers(std::vector<std::int32_t>{0, 1}));
   EXPECT_TRUE(choice.peers(0).empty());
@@ -144,14 +144,15 @@ TEST(TransportChoice, AnInterfaceThatIsMissingIsToldWithoutAskingForTheWire) {
   network.obstacle = "its node has no network interface eth9 (WIRE_INTERFACE)";
   EXPECT_EQ(TransportChoice(network).warning(TransportWish::automatic), "");
   network.misnamed = true;
-  EXPECT_EQ(TransportChoice(network).warning(TransportWish::automatic),
-            "no transport wire: rank 0 has none: its node has no network interface eth9 (WIRE_INTERFACE); the host "
-            "carries all messages");
-  EXPECT_EQ(TransportChoice(network).warning(TransportWish::host), "");
+  EXPECT_EQ(
+      TransportChoice(network).warning(TransportWish::automatic),
+      "no transport wire: rank 0 has none: its node has no network interface eth9 (WIRE_INTERFACE); the MPI library "
+      "carries all messages");
+  EXPECT_EQ(TransportChoice(network).warning(TransportWish::native), "");
 }
 
 TEST(TransportChoice, TheOptionSaysWhatARankMayDo) {
-  EXPECT_FALSE(transport_terms(TransportWish::host).wire);
+  EXPECT_FALSE(transport_terms(TransportWish::native).wire);
   EXPECT_TRUE(transport_terms(TransportWish::automatic).better);
   EXPECT_TRUE(transport_terms(TransportWish::wire).wire && !transport_terms(TransportWish::wire).better);
 }
@@ -160,7 +161,7 @@ TEST(TransportChoice, TheMediumOfACommunicator) {
   for (const bool crowded : {false, true}) {
     for (const bool by_wire : {false, true}) {
       EXPECT_EQ(medium_of(true, crowded, by_wire), crowded ? Medium::crowded : Medium::node);
-      EXPECT_EQ(medium_of(false, crowded, by_wire), by_wire ? Medium::wire : Medium::host);
+      EXPECT_EQ(medium_of(false, crowded, by_wire), by_wire ? Medium::wire : Medium::native);
     }
   }
 }
@@ -177,8 +178,9 @@ TEST(TransportChoice, NodesAtDifferentSitesShareNoBetterNetwork) {
       EXPECT_EQ(choice.by_wire(one, other), one / 2 != other / 2) << one << " " << other;
     }
   }
-  EXPECT_EQ(choice.why(),
-            "4 of 6 pairs of nodes; the nodes of ranks 0 and 1 have a network that the host drives better than TCP");
+  EXPECT_EQ(
+      choice.why(),
+      "4 of 6 pairs of nodes; the nodes of ranks 0 and 1 have a network that the MPI library drives better than TCP");
 }
 
 }  // namespace

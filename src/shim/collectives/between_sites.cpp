@@ -11,7 +11,7 @@
 #include "lanes/lanes.hpp"
 #include "shim/collectives/prepared.hpp"
 #include "shim/process/site_links.hpp"
-#include "transport/lanes.hpp"
+#include "transport/stripes.hpp"
 #include "tune/lanes_choice.hpp"
 
 namespace urakata::shim {
@@ -30,7 +30,7 @@ std::string_view kept(std::string text) {
 
 std::vector<Streams> streams_of(Operation operation, const collectives::Arguments& arguments,
                                 const lanes::Placement& placement, std::uint32_t lanes) {
-  return tune::choose_streams(operation, arguments, placement, link_between, lanes, transport::Lanes::kFirstFlight);
+  return tune::choose_streams(operation, arguments, placement, link_between, lanes, transport::Stripes::kFirstFlight);
 }
 
 }  // namespace

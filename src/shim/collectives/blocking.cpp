@@ -7,7 +7,7 @@
 #include "base/options.hpp"
 #include "shim/collectives/message_exchange.hpp"
 #include "shim/collectives/start.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/site_links.hpp"
 #include "shim/profile/profiled.hpp"
@@ -47,7 +47,7 @@ bool is_exchange(collectives::Operation operation) {
 bool among_neighbours(const Call& call) { return call.operation == collectives::Operation::neighbor_alltoallv; }
 
 // Can a communicator's blocking collectives be ours? Where none can be no communicator is looked at, since that alone
-// would have the host's waiting drive the engines.
+// would have the MPI library's waiting drive the engines.
 bool any_of(const Process& here, const Call& call) {
   if (options().blocking != BlockingWish::automatic) return options().blocking == BlockingWish::always;
   return among_neighbours(call) ? here.wire() != nullptr : here.sites().count > 1;
@@ -66,7 +66,8 @@ bool performed(const Call& call, int* code) {
   Process& here = process();
   const bool by_messages = may_be_message_exchange(call) && options().blocking != BlockingWish::never;
   const bool by_schedule = any_of(here, call);
-  if (!here.running() || here.host_only() || !(by_messages || by_schedule) || inside_host(call.call_site)) return false;
+  if (!here.running() || here.native_only() || !(by_messages || by_schedule) || inside_native(call.call_site))
+    return false;
   if (by_messages && exchanged(call, nullptr, code)) return true;
   Communicator* const comm = by_schedule ? communicator(call.comm) : nullptr;
   if (comm == nullptr || !ours(*comm, call)) return false;
@@ -98,7 +99,7 @@ bool performed(const Call& call, int* code) {
   engine::Engine* const engine = part.engine;
   if (observer == nullptr) {
     engine->start_awaited(*request.run);
-  } else {  // after the start, as in intercepted(): a helper goes on meanwhile
+  } else {  // after the start, as in handled(): a progress thread goes on meanwhile
     engine->start(*request.run);
     request.call_site = call_site(*observer, call, reading, *prepared, part);
     request.observed.at(request.call_site);

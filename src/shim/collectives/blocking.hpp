@@ -9,7 +9,7 @@
 namespace urakata::shim {
 
 // True: Urakata has performed the call, and `code` is its result; the error handler has been called. False: nothing was
-// done; it is the host's. The decision rests on the facts of intercepted() (start.hpp), on may_be_message_exchange()
+// done; it is the MPI library's. The decision rests on the facts of handled() (start.hpp), on may_be_message_exchange()
 // and on tune::blocking_pays().
 bool performed(const Call& call, int* code);
 

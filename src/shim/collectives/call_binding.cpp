@@ -20,8 +20,8 @@ void retain_type(Request& request, const Datatype* type) {
   request.types.push_back(type);
 }
 
-// Only the host knows how to pack it.
-bool needs_host(const Datatype& type) { return !type.contiguous && type.shape() == nullptr; }
+// Only the MPI library knows how to pack it.
+bool needs_native(const Datatype& type) { return !type.contiguous && type.shape() == nullptr; }
 
 // Types with holes travel packed: the schedule sees bytes without gaps, and moves before and after it do the rest.
 // in: what the buffer holds is input, all of it or one block (own_only); out: the schedule's result goes back to it.
@@ -38,7 +38,7 @@ std::byte* pack_around(const Side& side, Request& request, std::vector<std::byte
     const engine::Move move{block.type, writable(side.address) + block.displacement, block.elements, at};
     if (block.elements != 0) {
       retain_type(request, block.type);
-      run.callers_only = run.callers_only || (!process().multiple() && needs_host(*block.type));
+      run.callers_only = run.callers_only || (!process().multiple() && needs_native(*block.type));
       if (in && (own_only == ~0U || own_only == p)) run.packs.push_back(move);
       if (out) run.unpacks.push_back(move);
     }
@@ -61,7 +61,7 @@ void bind_reduction(const Call& call, const Reading& reading, Request& request) 
   }
   if (element->contiguous) return run.bind_temps(0);
   run.layout = element;
-  run.callers_only = !process().multiple() && needs_host(*element);
+  run.callers_only = !process().multiple() && needs_native(*element);
   run.bind_temps(element->true_lb, element->true_extent - std::min(element->true_extent, element->extent));
 }
 

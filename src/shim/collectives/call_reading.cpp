@@ -5,7 +5,7 @@
 #include <ranges>
 #include <vector>
 
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
 
@@ -127,8 +127,8 @@ bool read_reduction(const Call& call, std::uint32_t ranks, std::vector<std::uint
   key.element = element->size;
   key.extent = element->contiguous ? element->size : element->extent;
   key.commutative = meaning.user == nullptr || meaning.user->commutative();
-  // A rank that is blocked in such a host cannot run its function for the others: nobody may need it to.
-  key.inputs_only = meaning.user != nullptr && host.progress_register == nullptr;
+  // A rank that is blocked in such an MPI library cannot run its function for the others: nobody may need it to.
+  key.inputs_only = meaning.user != nullptr && native.progress_register == nullptr;
   if (key.operation != Operation::reduce_scatter) {
     if (call.recv.count < 0) return false;
     key.bytes = static_cast<std::uint64_t>(call.recv.count) * element->size;

@@ -29,7 +29,7 @@ struct Side {
   const Block& block(std::size_t i) const { return blocks[blocks.size() == 1 ? 0 : i]; }
 };
 
-// The side as `parts` blocks, which lie in `blocks`. False where the host must be the one to complain.
+// The side as `parts` blocks, which lie in `blocks`. False where the MPI library must be the one to complain.
 bool describe(const CallBuffer& buffer, std::uint32_t parts, std::vector<Block>& blocks, Side& side);
 
 }  // namespace urakata::shim

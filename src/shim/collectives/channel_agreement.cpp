@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "shim/native/abi.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 
 namespace urakata::shim {
@@ -23,14 +23,14 @@ int tag_of(std::int32_t context) { return process().largest_tag() - 1 - context;
 void send_answer(const Communicator& comm, std::uint32_t to, ChannelAnswer answer) {
   const Word word{comm.number_at(to), answer};
   MPI_Request request = MPI_REQUEST_NULL;
-  host.Isend(&word, sizeof word, MPI_BYTE, comm.world[to], tag_of(comm.contexts[to]), private_world(), &request);
-  host.Wait(&request, MPI_STATUS_IGNORE);
+  native.Isend(&word, sizeof word, MPI_BYTE, comm.world[to], tag_of(comm.contexts[to]), private_world(), &request);
+  native.Wait(&request, MPI_STATUS_IGNORE);
 }
 
 ChannelAnswer heard_from(const Communicator& comm, std::uint32_t from) {
   for (Word word{};;) {
-    if (host.Recv(&word, sizeof word, MPI_BYTE, comm.world[from], tag_of(comm.context), private_world(),
-                  MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+    if (native.Recv(&word, sizeof word, MPI_BYTE, comm.world[from], tag_of(comm.context), private_world(),
+                    MPI_STATUS_IGNORE) != MPI_SUCCESS) {
       return ChannelAnswer::no;
     }
     if (word.communicator == comm.number_at(comm.rank)) return word.answer;

@@ -14,8 +14,8 @@
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
 #include "shim/collectives/staging.hpp"
-#include "shim/native/host.hpp"
-#include "shim/native/host_bootstrap.hpp"
+#include "shim/native/native_bootstrap.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/copying.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process.hpp"
@@ -36,13 +36,13 @@ constexpr std::uint64_t kLongestNap =
 
 struct All {
   SpinLock lock;
-  std::vector<ChannelExchange*> active;        // exchanges under way; capacity for all
-  std::atomic<std::size_t> count{0};           // number of exchanges under way
-  std::atomic<std::size_t> near{0};            // number of these with channels inside the space
-  std::atomic<std::size_t> by_helper{0};       // number of these that the progress thread handles
-  std::atomic<bool> stopped{false};            // whether stop_all() has been called
-  std::size_t made = 0;                        // number of existing exchanges, and capacity of `active`
-  std::atomic<std::uint64_t> bounce_bytes{0};  // sum of halo::BounceBuffers::bytes over all exchanges
+  std::vector<ChannelExchange*> active;            // exchanges under way; capacity for all
+  std::atomic<std::size_t> count{0};               // number of exchanges under way
+  std::atomic<std::size_t> near{0};                // number of these with channels inside the space
+  std::atomic<std::size_t> by_progress_thread{0};  // number of these that the progress thread handles
+  std::atomic<bool> stopped{false};                // whether stop_all() has been called
+  std::size_t made = 0;                            // number of existing exchanges, and capacity of `active`
+  std::atomic<std::uint64_t> bounce_bytes{0};      // sum of halo::BounceBuffers::bytes over all exchanges
   // Exchanges whose memory a neighbour may still need. A thread must hold `stepping` to destroy them: another thread
   // that holds it may still use elements of `active`.
   std::vector<std::unique_ptr<ChannelExchange>> abandoned;
@@ -95,7 +95,8 @@ std::optional<std::int32_t> ChannelExchange::way_to(std::int32_t world_rank) {
   if (world_rank == own || (endpoint() != nullptr && port_of(world_rank) != nullptr)) return halo::ChannelEnd::kNear;
   if (process().wire() == nullptr || !process().transports().by_wire(own, world_rank)) return std::nullopt;
   // One connection is not enough for a link between sites.
-  if (process().lanes() != nullptr && ranks_at_other_sites()[static_cast<std::size_t>(world_rank)]) return std::nullopt;
+  if (process().stripes() != nullptr && ranks_at_other_sites()[static_cast<std::size_t>(world_rank)])
+    return std::nullopt;
   return world_rank;
 }
 
@@ -184,7 +185,7 @@ bool ChannelExchange::meet(const Call& call, const Reading& reading, const Commu
     bool good;
     Extent extent;
   };
-  HostBootstrap members(call.comm);
+  NativeBootstrap members(call.comm);
   const auto all = members.gathered(Joined{join_all(reading, group), extent()});
   if (all.empty() || !std::ranges::all_of(all, &Joined::good)) return false;
   Extent sum;
@@ -210,18 +211,18 @@ bool ChannelExchange::join_all(const Reading& reading, const Communicator& group
     const std::size_t s = order.empty() ? i : order[i];
     if (sources[s] == Neighbourhood::kNobody) continue;
     got.emplace_back(channel[s], halo::Record{});
-    host.Irecv(&got.back().second, kBytes, MPI_BYTE, group.world[sources[s]], group.tag_from(0, 0), private_world(),
-               &requests.emplace_back());
+    native.Irecv(&got.back().second, kBytes, MPI_BYTE, group.world[sources[s]], group.tag_from(0, 0), private_world(),
+                 &requests.emplace_back());
   }
   std::vector<halo::Record> sent;
   sent.reserve(destinations.size());
   for (const std::uint32_t to : destinations) {
     if (to == Neighbourhood::kNobody) continue;
     sent.push_back(channel_.record(sent.size()));
-    host.Isend(&sent.back(), kBytes, MPI_BYTE, group.world[to], group.tag_to(static_cast<std::int32_t>(to), 0, 0),
-               private_world(), &requests.emplace_back());
+    native.Isend(&sent.back(), kBytes, MPI_BYTE, group.world[to], group.tag_to(static_cast<std::int32_t>(to), 0, 0),
+                 private_world(), &requests.emplace_back());
   }
-  host.Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  native.Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   bool good = true;
   for (const auto& [in, record] : got) good = channel_.join(in, record) == halo::Fit::good && good;
   return good;  // senders need not call fit(), since all ranks hear of every receiver's result
@@ -239,8 +240,8 @@ void ChannelExchange::begin() {
   fetch_add(all().count, std::size_t{1}, std::memory_order_relaxed);
   if (!all_far()) fetch_add(all().near, std::size_t{1}, std::memory_order_relaxed);
   expect_messages();
-  if (!by_helper_) return;
-  all().by_helper.fetch_add(1, std::memory_order_relaxed);
+  if (!by_progress_thread_) return;
+  all().by_progress_thread.fetch_add(1, std::memory_order_relaxed);
   expect_long_exchange();
 }
 
@@ -261,7 +262,7 @@ bool ChannelExchange::settle() {
   }
   fetch_add(all().count, ~std::size_t{0}, std::memory_order_relaxed);
   if (!all_far()) fetch_add(all().near, ~std::size_t{0}, std::memory_order_relaxed);
-  if (by_helper_) all().by_helper.fetch_sub(1, std::memory_order_relaxed);
+  if (by_progress_thread_) all().by_progress_thread.fetch_sub(1, std::memory_order_relaxed);
   end();
   return true;
 }
@@ -297,7 +298,7 @@ void ChannelExchange::retire() {
 }
 
 void ChannelExchange::wait() {
-  const LongWait waits(by_helper_);
+  const LongWait waits(by_progress_thread_);
   if (all_far()) {
     Waiting waiting(nullptr);
     while (!done()) waiting.step();
@@ -356,7 +357,7 @@ void ChannelExchange::stop_all() {
   all().active.clear();
   all().count.store(0, std::memory_order_relaxed);
   all().near.store(0, std::memory_order_relaxed);
-  all().by_helper.store(0, std::memory_order_relaxed);
+  all().by_progress_thread.store(0, std::memory_order_relaxed);
   all().stopped.store(true, std::memory_order_relaxed);
 }
 
@@ -368,9 +369,9 @@ void ChannelExchange::destroy_abandoned() {
 
 bool exchanges_under_way() { return all().count.load(std::memory_order_relaxed) != 0; }
 bool near_exchanges_under_way() { return all().near.load(std::memory_order_relaxed) != 0; }
-bool long_exchanges_under_way() { return all().by_helper.load(std::memory_order_relaxed) != 0; }
+bool long_exchanges_under_way() { return all().by_progress_thread.load(std::memory_order_relaxed) != 0; }
 
-void start_exchange_helper() {
+void start_exchange_progress() {
   fallback = new FallbackProgress("urakata/exchange", "neighbourhood channels", [] {
     progress_exchanges();
     return exchanges_under_way();

@@ -7,7 +7,7 @@
 // library makes to us while the program blocks in it (Progress). If the MPI library cannot call us, the progress
 // thread for messages does it, or a progress thread for neighbourhood channels alone. Any thread that polls the wire
 // takes in what comes from other nodes. Halos with long payloads between nodes have a progress thread
-// (exchange_helper.hpp).
+// (exchange_progress.hpp).
 //
 // Thread-safety: by any thread; an exchange belongs to one thread at a time.
 #pragma once
@@ -27,7 +27,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/call_reading.hpp"
 #include "shim/collectives/channel_agreement.hpp"
-#include "shim/collectives/exchange_helper.hpp"
+#include "shim/collectives/exchange_progress.hpp"
 #include "shim/collectives/neighbour_exchange.hpp"
 
 namespace urakata::shim {
@@ -63,7 +63,9 @@ class ChannelExchange final : public NeighbourExchange {
 
   // Lets long payloads to and from other nodes progress while the program computes, if the job has progress threads.
   // To be called before the first exchange. wait() must then end every exchange.
-  void move_while_computing() { by_helper_ = channel_.longest_far() > kFirstWindow && want_exchange_helper(); }
+  void move_while_computing() {
+    by_progress_thread_ = channel_.longest_far() > kFirstWindow && want_exchange_progress();
+  }
 
   // Sets the observer of each exchange's end; nullptr: none.
   void observe(observe::ObservedInstance* observed) { observed_ = observed; }
@@ -123,7 +125,7 @@ class ChannelExchange final : public NeighbourExchange {
   std::byte* to_ = nullptr;
   SpinLock lock_;           // protects channel_ and abandoned_
   bool abandoned_ = false;  // whether the channel is to be retired when the exchange is done
-  bool by_helper_ = false;
+  bool by_progress_thread_ = false;
   observe::ObservedInstance* observed_ = nullptr;
   std::string why_;
   std::vector<const Datatype*> types_;  // datatypes retained since the exchange was abandoned
@@ -136,11 +138,11 @@ bool progress_exchanges();
 // does not report.
 bool exchanges_under_way();
 bool near_exchanges_under_way();
-// Whether exchanges for the progress thread of exchange_helper.hpp are under way.
+// Whether exchanges for the progress thread of exchange_progress.hpp are under way.
 bool long_exchanges_under_way();
 
 // Starts a progress thread for exchanges, `fallback`. Needed if the MPI library cannot call us while the program
 // blocks in it and no progress thread looks after messages.
-void start_exchange_helper();
+void start_exchange_progress();
 
 }  // namespace urakata::shim

@@ -18,8 +18,8 @@
 #include "chain/submitter.hpp"
 #include "shim/collectives/ebpf_offload.hpp"
 #include "shim/communicators/communicator.hpp"
-#include "shim/native/host.hpp"
-#include "shim/native/host_bootstrap.hpp"
+#include "shim/native/native_bootstrap.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/obstacle.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/said_once.hpp"
@@ -84,7 +84,7 @@ KernelPartHolder own_channel_set(const std::vector<std::int32_t>& ranks, std::si
 // Collective. `why`: this rank has no channel set; empty: it has. The first that has none is told of.
 bool all_have_one(job::Bootstrap& members, const std::string& why) {
   const std::vector<Obstacle> all = members.gathered(Obstacle(why));
-  if (all.empty()) return false;  // the host refuses their meeting
+  if (all.empty()) return false;  // the MPI library refuses their meeting
   const auto without = std::ranges::find_if(all, [](const Obstacle& one) { return one.any(); });
   if (without == all.end()) return true;
   tell_of_no_channel_set(members, "its rank " + std::to_string(without - all.begin()) + ": " + without->text());
@@ -121,7 +121,7 @@ std::string set_up_channel_sets(job::Bootstrap& world, std::string obstacle) {
   };
   const std::vector<ListenerRecord> all =
       world.gathered(ListenerRecord{listener ? listener->port() : std::uint16_t{0}, Obstacle(obstacle)});
-  if (all.empty()) return "the host refuses the meeting of the ranks";
+  if (all.empty()) return "the MPI library refuses the meeting of the ranks";
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].port == 0) return "rank " + std::to_string(rank) + ": " + all[rank].obstacle.text();
   }
@@ -135,7 +135,7 @@ KernelPartHolder open_channel_set(MPI_Comm comm, const job::MemberContexts& cont
   const std::vector<std::int32_t> ranks = world_ranks(comm);
   const job::Job& job = process().job();
   if (ranks.size() < 2 || !job.alike(ranks)) return nullptr;
-  HostBootstrap members(comm);
+  NativeBootstrap members(comm);
   std::string why =
       tune::channel_set_obstacle(ranks.size(), job.nodes_apart(ranks), process().transports().covers(ranks));
   if (!why.empty()) {

@@ -45,7 +45,7 @@ void tell_of_no_offload(bool first_rank, bool attached, const std::string& why) 
 
 // Do all ranks say of themselves that they can? Else the first that cannot is told of.
 bool all_can(const job::Bootstrap& members, const std::vector<OffloadRecord>& all) {
-  if (all.size() != members.ranks()) return false;  // the host refuses their meeting
+  if (all.size() != members.ranks()) return false;  // the MPI library refuses their meeting
   const auto cannot = std::ranges::find_if(all, [](const OffloadRecord& one) { return one.obstacle.any(); });
   if (cannot == all.end()) return true;
   const bool attached = std::ranges::any_of(all, [](const OffloadRecord& one) { return one.attached; });

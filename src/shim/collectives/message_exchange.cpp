@@ -31,18 +31,18 @@ constexpr std::int32_t kPayload = 0;
 constexpr std::int32_t kNotStarted = 1;
 
 // Messages of an exchange, without their payload.
-MessageDescriptor from_neighbour(Circle& circle, std::uint32_t rank) {
+MessageDescriptor from_neighbour(EndpointComm& endpoint_comm, std::uint32_t rank) {
   MessageDescriptor made;
-  made.circle = &circle;
+  made.endpoint_comm = &endpoint_comm;
   messages::route_receive(static_cast<std::int32_t>(rank), p2p::kAnyTag, made);
-  made.envelope.context |= Circle::kCollective;
+  made.envelope.context |= EndpointComm::kCollective;
   return made;
 }
-MessageDescriptor to_neighbour(Circle& circle, std::uint32_t rank, std::int32_t tag) {
+MessageDescriptor to_neighbour(EndpointComm& endpoint_comm, std::uint32_t rank, std::int32_t tag) {
   MessageDescriptor made;
-  made.circle = &circle;
+  made.endpoint_comm = &endpoint_comm;
   messages::route_send(static_cast<std::int32_t>(rank), tag, p2p::Mode::standard, made);
-  made.envelope.context |= Circle::kCollective;
+  made.envelope.context |= EndpointComm::kCollective;
   return made;
 }
 
@@ -55,14 +55,15 @@ p2p::Request* start_one(const MessageDescriptor& message) {
   return message.is_send() ? open_send(message) : &endpoint()->receive(message.envelope, message.buffer);
 }
 
-// The circle of a communicator whose exchanges go by messages; nullptr: they go another way. The same on all its ranks.
-Circle* exchange_circle(MPI_Comm comm) {
-  Circle* const all = circle(comm);
+// The endpoint communicator of a communicator whose exchanges go by messages; nullptr: they go another way. The same on all its ranks.
+EndpointComm* exchange_comm(MPI_Comm comm) {
+  EndpointComm* const all = endpoint_comm(comm);
   return all != nullptr && !all->mixed && !all->wide ? all : nullptr;
 }
 
 // Readies it to begin. `request` is fresh, and holds after an error what it was given.
-int prepare_messages(const Call& call, Reading& reading, Communicator& comm, Circle& circle, Request& request) {
+int prepare_messages(const Call& call, Reading& reading, Communicator& comm, EndpointComm& endpoint_comm,
+                     Request& request) {
   request.communicator = &comm;
   comm.retain();
   return or_no_memory([&]() -> int {
@@ -74,25 +75,25 @@ int prepare_messages(const Call& call, Reading& reading, Communicator& comm, Cir
         if (const int code = fetch(request); code != MPI_SUCCESS) return code;
       }
     }
-    request.exchange = std::make_unique<MessageExchange>(circle, reading);
-    request.exchange_circle.store(&circle, std::memory_order_release);
+    request.exchange = std::make_unique<MessageExchange>(endpoint_comm, reading);
+    request.exchange_comm.store(&endpoint_comm, std::memory_order_release);
     return MPI_SUCCESS;
   });
 }
 
 // It cannot be started on this rank: takes its place in the order. Who has no memory for that either gives up.
-[[gnu::cold]] void fail_exchange(const Call& call, Communicator& comm, Circle& circle) {
+[[gnu::cold]] void fail_exchange(const Call& call, Communicator& comm, EndpointComm& endpoint_comm) {
   or_no_memory([&] {
     const Neighbours* const known = comm.neighbours();
     if (known == nullptr) return MPI_SUCCESS;
     const auto neighbours = known->view(Form::alltoall, call.form == CallForm::blocking);
     for (const std::uint32_t from : neighbours.sources) {
-      if (from != Neighbourhood::kNobody) leave_behind(*start_one(from_neighbour(circle, from)), circle);
+      if (from != Neighbourhood::kNobody) leave_behind(*start_one(from_neighbour(endpoint_comm, from)), endpoint_comm);
     }
     for (const std::uint32_t to : neighbours.destinations) {
       if (to == Neighbourhood::kNobody) continue;
-      p2p::Request* const open = start_one(to_neighbour(circle, to, kNotStarted));
-      if (open != nullptr) leave_behind(*open, circle);
+      p2p::Request* const open = start_one(to_neighbour(endpoint_comm, to, kNotStarted));
+      if (open != nullptr) leave_behind(*open, endpoint_comm);
     }
     expect_messages();
     return MPI_SUCCESS;
@@ -101,28 +102,28 @@ int prepare_messages(const Call& call, Reading& reading, Communicator& comm, Cir
 
 }  // namespace
 
-MessageExchange::MessageExchange(Circle& circle, const Reading& reading) : circle_(circle) {
+MessageExchange::MessageExchange(EndpointComm& endpoint_comm, const Reading& reading) : endpoint_comm_(endpoint_comm) {
   const auto& [destinations, sources, order] = reading.neighbours;
   messages_.reserve(destinations.size() + sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::size_t s = order.empty() ? i : order[i];
     if (sources[s] == Neighbourhood::kNobody) continue;
-    messages_.push_back({from_neighbour(circle, sources[s])});
+    messages_.push_back({from_neighbour(endpoint_comm, sources[s])});
     describe_payload(reading.recv, s, messages_.back().what);
   }
   for (std::size_t d = 0; d < destinations.size(); ++d) {
     if (destinations[d] == Neighbourhood::kNobody) continue;
-    messages_.push_back({to_neighbour(circle, destinations[d], kPayload)});
+    messages_.push_back({to_neighbour(endpoint_comm, destinations[d], kPayload)});
     describe_payload(reading.send, d, messages_.back().what);
   }
-  circle_.retain();
+  endpoint_comm_.retain();
 }
 
 MessageExchange::~MessageExchange() {
   for (const Message& message : messages_) {
     if (message.open != nullptr) endpoint()->release(*message.open);
   }
-  circle_.release();
+  endpoint_comm_.release();
 }
 
 void MessageExchange::begin() {
@@ -154,7 +155,7 @@ void MessageExchange::leave(std::unique_ptr<NeighbourExchange> /*own*/, std::vec
   for (Message& message : messages_) {
     if (message.open == nullptr || message.open->done()) continue;
     retain(message.open->buffer);
-    leave_behind(*std::exchange(message.open, nullptr), circle_);
+    leave_behind(*std::exchange(message.open, nullptr), endpoint_comm_);
   }
   for (const Datatype* const type : types) type->release();
 }
@@ -165,8 +166,8 @@ bool may_be_message_exchange(const Call& call) {
 }
 
 bool exchanged(const Call& call, MPI_Request* request_out, int* code) {
-  Circle* const circle = exchange_circle(call.comm);
-  Communicator* const comm = circle != nullptr ? communicator(call.comm) : nullptr;
+  EndpointComm* const endpoint_comm = exchange_comm(call.comm);
+  Communicator* const comm = endpoint_comm != nullptr ? communicator(call.comm) : nullptr;
   if (comm == nullptr) return false;
   observe::Observer* const observer = process().observer();
   const bool blocking = call.form == CallForm::blocking;
@@ -179,10 +180,10 @@ bool exchanged(const Call& call, MPI_Request* request_out, int* code) {
   });
   if (!right) return false;
   Request* const made = *code == MPI_SUCCESS ? make_request() : nullptr;
-  if (made != nullptr) *code = prepare_messages(call, reading, *comm, *circle, *made);
+  if (made != nullptr) *code = prepare_messages(call, reading, *comm, *endpoint_comm, *made);
   if (*code != MPI_SUCCESS) {
     if (made != nullptr) destroy_request(made);
-    fail_exchange(call, *comm, *circle);
+    fail_exchange(call, *comm, *endpoint_comm);
     complain(comm, *code);
     return true;
   }

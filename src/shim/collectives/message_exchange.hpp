@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A neighbourhood collective by messages of the rank's space, one for each neighbour: of a communicator all of whose
-// ranks are in it. (Persistent ones have neighbourhood channels. A schedule's messages inside a node are the host's,
+// ranks are in it. (Persistent ones have neighbourhood channels. A schedule's messages inside a node are the MPI library's,
 // so there is nothing to win by one here: bench/halo.c has both.)
 //
 // Its messages have a context of their own. All ranks start such collectives of a communicator in the same order, and
@@ -27,15 +27,15 @@ class MessageExchange final : public NeighbourExchange {
  public:
   static constexpr std::string_view kAlgorithm = "messages";
 
-  // Retains the circle. The layouts must outlive it.
-  MessageExchange(Circle& circle, const Reading& reading);
+  // Retains the endpoint communicator. The layouts must outlive it.
+  MessageExchange(EndpointComm& endpoint_comm, const Reading& reading);
   ~MessageExchange() override;
 
   void begin() override;  // once
   bool done() const override;
   void wait() override;
   int error() const override;
-  Circle* circle() const override { return &circle_; }
+  EndpointComm* endpoint_comm() const override { return &endpoint_comm_; }
 
  private:
   void leave(std::unique_ptr<NeighbourExchange> own, std::vector<const Datatype*> types) override;
@@ -45,7 +45,7 @@ class MessageExchange final : public NeighbourExchange {
     p2p::Request* open = nullptr;  // from begin() on; nullptr: it is over
   };
 
-  Circle& circle_;
+  EndpointComm& endpoint_comm_;
   std::vector<Message> messages_;  // receives in the order of their meeting, then sends
 };
 
@@ -54,7 +54,7 @@ bool may_be_message_exchange(const Call& call);
 
 // True: the call, which may be one and is not persistent, is performed so, and `code` is its result; the error handler
 // has been called. A blocking one is over then, of another `request_out` is the request. False: nothing was done. The
-// decision rests on the facts of intercepted() (start.hpp).
+// decision rests on the facts of handled() (start.hpp).
 bool exchanged(const Call& call, MPI_Request* request_out, int* code);
 
 }  // namespace urakata::shim

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "shim/communicators/circle.hpp"
+#include "shim/communicators/endpoint_comms.hpp"
 #include "shim/types/datatype.hpp"
 
 namespace urakata::shim {
@@ -29,7 +29,7 @@ class NeighbourExchange {
   // The result of a finished exchange: MPI_SUCCESS, or the code of an error that has not been reported yet.
   virtual int error() const = 0;
   // The message domain of the exchange's messages, if it has any.
-  virtual Circle* circle() const { return nullptr; }
+  virtual EndpointComm* endpoint_comm() const { return nullptr; }
 
   // Gives up an exchange that the program has freed. It ends without the program if it is under way, and releases what
   // it retains. `types`: retained datatypes of its layouts, to be released with it.

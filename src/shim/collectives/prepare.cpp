@@ -28,7 +28,7 @@ const collectives::Algorithm* inputs_only(collectives::Operation operation) {
 
 // So many elements as the function of an operation that MPI_Op_create made cannot be called with at once: MPICH and Intel
 // MPI end the job there (MPICH 5.0 by an assertion in reduce_local.c), so ours is not the slower way, but the only one.
-// (Those of MPI_Op_create_c are not told apart: for these it takes room that the host would not need.)
+// (Those of MPI_Op_create_c are not told apart: for these it takes room that the MPI library would not need.)
 bool beyond_an_int(const Key& key) { return key.element != 0 && key.bytes / key.element > INT_MAX; }
 
 // Of small operations of a few ranks these are a thousand.
@@ -114,7 +114,7 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
     schedule = build(*algorithm, given);
   }
   if (!schedule.ok()) {
-    log::warning("%s; the host does it", schedule.error().message.c_str());
+    log::warning("%s; the MPI library does it", schedule.error().message.c_str());
     return nullptr;
   }
   auto made = std::make_unique<Prepared>();

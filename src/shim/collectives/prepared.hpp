@@ -42,7 +42,7 @@ struct Run : engine::Instance {
   engine::SmallCollective small;
 
   // Of what has an executor. Inline where that is a chain: MPI_Test asks each time.
-  bool news() const { return executor == &chained ? chained.news() : executor->news(); }
+  bool readiness() const { return executor == &chained ? chained.readiness() : executor->readiness(); }
 };
 
 struct Prepared {

@@ -10,7 +10,7 @@
 #include "base/log.hpp"
 #include "base/spin_lock.hpp"
 #include "shim/collectives/call_binding.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/native/without_memory.hpp"
 #include "shim/requests/completion.hpp"
 #include "shim/requests/request.hpp"
@@ -133,7 +133,7 @@ std::uint64_t received(const Request& request) {
   MPI_Status status;
   message_status(request, &status);
   MPI_Count bytes = 0;
-  host.Get_elements_x(&status, MPI_BYTE, &bytes);
+  native.Get_elements_x(&status, MPI_BYTE, &bytes);
   return static_cast<std::uint64_t>(bytes);
 }
 

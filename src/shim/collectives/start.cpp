@@ -20,8 +20,8 @@
 #include "shim/collectives/prepare.hpp"
 #include "shim/collectives/small_collectives.hpp"
 #include "shim/collectives/start_meter.hpp"
-#include "shim/native/host.hpp"
-#include "shim/native/host_messages.hpp"
+#include "shim/native/native_library.hpp"
+#include "shim/native/native_messages.hpp"
 #include "shim/native/without_memory.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process.hpp"
@@ -141,8 +141,8 @@ bool may_have_channels(const Call& call) {
          ChannelExchange::any_in_job();
 }
 
-// Leaves a call to the host, which has to say that it is wrong, or to perform it.
-bool left_to_host(const Call& call) {
+// Leaves a call to the MPI library, which has to say that it is wrong, or to perform it.
+bool left_to_native(const Call& call) {
   Communicator* const comm = may_have_channels(call) ? communicator(call.comm) : nullptr;
   if (comm != nullptr) refuse_channel(*comm);
   return false;
@@ -177,7 +177,7 @@ Communicator& part_by_kernel(const Reading& reading, const Prepared& prepared, C
 }
 
 Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared) {
-  // Everything that the host would refuse goes to it before the communicator is touched.
+  // Everything that the MPI library would refuse goes to it before the communicator is touched.
   Communicator* const comm = communicator(call.comm);
   if (comm == nullptr || !reserve::enough()) return comm;
   try {
@@ -222,7 +222,7 @@ Request* bound_request(const Call& call, Reading& reading, Prepared& prepared, C
   return nullptr;
 }
 
-// intercepted() of non-blocking calls: it is started.
+// handled() of non-blocking calls: it is started.
 bool started(const Call& call, MPI_Request* request_out, int* code) {
   const StartMeter meter;
   if (may_be_message_exchange(call) && exchanged(call, request_out, code)) return true;
@@ -256,12 +256,12 @@ bool started(const Call& call, MPI_Request* request_out, int* code) {
   return true;
 }
 
-// intercepted() of persistent calls: it is made ready to be started.
+// handled() of persistent calls: it is made ready to be started.
 [[gnu::noinline]] bool initialised(const Call& call, MPI_Request* request_out, int* code) {
   Reading reading;
   Prepared* prepared = nullptr;
   Communicator* const comm = accept(call, reading, prepared);
-  if (comm == nullptr) return left_to_host(call);
+  if (comm == nullptr) return left_to_native(call);
   ChannelExchange::Proposal proposal;
   if (may_have_channels(call)) proposal = ChannelExchange::propose(prepared != nullptr ? &reading : nullptr, *comm);
   if (proposal.answer == ChannelAnswer::refused) return false;
@@ -286,10 +286,10 @@ bool started(const Call& call, MPI_Request* request_out, int* code) {
 
 }  // namespace
 
-bool intercepted(const Call& call, MPI_Request* request_out, int* code) {
+bool handled(const Call& call, MPI_Request* request_out, int* code) {
   const Process& here = process();
-  if (!here.running() || here.host_only() || inside_host(call.call_site)) return false;
-  if (request_out == nullptr) return left_to_host(call);
+  if (!here.running() || here.native_only() || inside_native(call.call_site)) return false;
+  if (request_out == nullptr) return left_to_native(call);
   return call.form == CallForm::persistent ? initialised(call, request_out, code) : started(call, request_out, code);
 }
 
@@ -378,10 +378,10 @@ void StartList::note_returned() {
 
 int missing(MPI_Comm comm, const char* name) {
   log::error(
-      "%s: this MPI library does not have it, and Urakata does not intercept it for this communicator or these "
+      "%s: this MPI library does not have it, and Urakata does not handle it for this communicator or these "
       "arguments; use the form that the library has",
       name);
-  host.Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+  native.Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);
   return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 

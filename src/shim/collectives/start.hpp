@@ -15,14 +15,14 @@
 namespace urakata::shim {
 
 // True: Urakata performs the call, and `code` and `request` are its result (persistent forms: prepared, not started).
-// False: nothing was done; it is the host's. The decision rests on facts that are equal on all ranks, or on arguments
-// that the host will refuse.
-bool intercepted(const Call& call, MPI_Request* request, int* code);
+// False: nothing was done; it is the MPI library's. The decision rests on facts that are equal on all ranks, or on arguments
+// that the MPI library will refuse.
+bool handled(const Call& call, MPI_Request* request, int* code);
 
 // The parts of a start, for all forms.
 
-// The communicator of a call to be intercepted, with its collective prepared and what was read of it. nullptr: it is
-// the host's, as with intercepted(). Without a prepared collective: there is no memory for it here, and other ranks may
+// The communicator of a call to be handled, with its collective prepared and what was read of it. nullptr: it is
+// the MPI library's, as with handled(). Without a prepared collective: there is no memory for it here, and other ranks may
 // have it, so the start is to fail.
 Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared);
 
@@ -83,7 +83,7 @@ class StartList {
   std::vector<engine::Instance*> instances_;  // of one engine
 };
 
-// A collective that Urakata does not intercept here and the host does not have: an MPI error on the communicator.
+// A collective that Urakata does not handle here and the MPI library does not have: an MPI error on the communicator.
 int missing(MPI_Comm comm, const char* name);
 
 }  // namespace urakata::shim

@@ -22,7 +22,7 @@ Samples& samples() {
 }  // namespace
 
 void StartMeter::note() const {
-  const std::uint64_t spent = now_ns() - begin_ - (host_ticks() - host_);
+  const std::uint64_t spent = now_ns() - begin_ - (native_ticks() - native_);
   Samples& all = samples();
   all.ns[all.count.fetch_add(1, std::memory_order_relaxed) % all.ns.size()] = static_cast<std::uint32_t>(spent);
 }

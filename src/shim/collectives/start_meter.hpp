@@ -7,15 +7,15 @@
 #include <cstdint>
 
 #include "base/clock.hpp"
-#include "shim/native/host_messages.hpp"
+#include "shim/native/native_messages.hpp"
 #include "shim/process/process.hpp"
 
 namespace urakata::shim {
 
-// Notes how long it lived, but for what was spent in the host's calls.
+// Notes how long it lived, but for what was spent in the MPI library's calls.
 class StartMeter {
  public:
-  StartMeter() : on_(process().measuring()), host_(on_ ? host_ticks() : 0), begin_(on_ ? now_ns() : 0) {}
+  StartMeter() : on_(process().measuring()), native_(on_ ? native_ticks() : 0), begin_(on_ ? now_ns() : 0) {}
   ~StartMeter() {
     if (on_) note();
   }
@@ -26,11 +26,11 @@ class StartMeter {
   void note() const;
 
   bool on_;
-  std::uint64_t host_;
+  std::uint64_t native_;
   std::uint64_t begin_;
 };
 
-// Median time in ns that starts spent outside the host's calls since it was asked last, and how many there were.
+// Median time in ns that starts spent outside the MPI library's calls since it was asked last, and how many there were.
 struct StartCost {
   double own_ns = 0;
   std::uint64_t starts = 0;

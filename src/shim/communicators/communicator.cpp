@@ -10,8 +10,8 @@
 #include "base/log.hpp"
 #include "base/waiting.hpp"
 #include "shim/communicators/communicator_origin.hpp"
-#include "shim/native/host.hpp"
-#include "shim/native/host_bootstrap.hpp"
+#include "shim/native/native_bootstrap.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 
 namespace urakata::shim {
@@ -86,7 +86,7 @@ ErrorTarget Communicator::error_target() const {
 
 void Communicator::before_free() {
   if (users_.load(std::memory_order_acquire) == 1) return;
-  forget_error_handler(handler_);  // of an earlier call, which the host has refused
+  forget_error_handler(handler_);  // of an earlier call, which the MPI library has refused
   handler_ = keep_error_handler(handle_);
 }
 
@@ -138,18 +138,18 @@ Prepared* Communicator::keep(std::unique_ptr<Prepared> made) {
 
 std::vector<std::int32_t> world_ranks(MPI_Comm handle) {
   int size = 0;
-  host.Comm_size(handle, &size);
+  native.Comm_size(handle, &size);
   MPI_Group group = MPI_GROUP_NULL;
-  host.Comm_group(handle, &group);
+  native.Comm_group(handle, &group);
   std::vector<int> own(static_cast<std::size_t>(size));
   std::iota(own.begin(), own.end(), 0);
   std::vector<std::int32_t> world(own.size());
   MPI_Group all = process().world_group();
-  const bool none = all == MPI_GROUP_NULL;  // in a run that is all the host's
-  if (none) host.Comm_group(MPI_COMM_WORLD, &all);
-  host.Group_translate_ranks(group, size, own.data(), all, world.data());
-  host.Group_free(&group);
-  if (none) host.Group_free(&all);
+  const bool none = all == MPI_GROUP_NULL;  // in a run that is all the MPI library's
+  if (none) native.Comm_group(MPI_COMM_WORLD, &all);
+  native.Group_translate_ranks(group, size, own.data(), all, world.data());
+  native.Group_free(&group);
+  if (none) native.Group_free(&all);
   if (std::find(world.begin(), world.end(), MPI_UNDEFINED) != world.end()) world.clear();
   return world;
 }
@@ -164,7 +164,7 @@ Communicator* communicator(MPI_Comm handle) {
   if (origin != nullptr && origin->contexts.has_context()) {
     std::vector<std::int32_t> world = world_ranks(handle);
     int rank = 0;
-    host.Comm_rank(handle, &rank);
+    native.Comm_rank(handle, &rank);
     if (world.size() > 1 && process().job().alike(world)) {
       engine::Engine* engine = process().next_engine(world);
       made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank), std::move(origin->contexts),
@@ -198,13 +198,13 @@ void forget_communicator(MPI_Comm handle) {
 
 namespace {
 
-enum class Wish : std::uint8_t { intercepted, chained, hosted, refused };
+enum class Wish : std::uint8_t { handled, chained, native, refused };
 
 // What a rank makes of its own wish, before it knows the others'.
 Result<Wish> own_choice(Communicator& comm, std::string_view name, engine::Engine*& engine, bool& pending) {
   if (name.empty()) {
-    if (engine == nullptr) return Wish::hosted;
-    return comm.by_kernel() != nullptr ? Wish::chained : Wish::intercepted;
+    if (engine == nullptr) return Wish::native;
+    return comm.by_kernel() != nullptr ? Wish::chained : Wish::handled;
   }
   const auto kind = engine_named(name);
   if (!kind.ok()) return kind.error();
@@ -213,13 +213,13 @@ Result<Wish> own_choice(Communicator& comm, std::string_view name, engine::Engin
     return Error{"cannot change to engine " + std::string(name) +
                  " while non-blocking collectives are pending; complete them first"};
   }
-  engine = *kind == EngineKind::host ? nullptr : process().engines().named(name);
-  if (*kind == EngineKind::host) return Wish::hosted;
+  engine = *kind == EngineKind::native ? nullptr : process().engines().named(name);
+  if (*kind == EngineKind::native) return Wish::native;
   if (engine == nullptr) {
     return Error{"engine " + std::string(name) +
                  " is not to be had in this run: " + process().engine_choice().why_not(name)};
   }
-  if (*kind != EngineKind::kernel) return Wish::intercepted;
+  if (*kind != EngineKind::kernel) return Wish::handled;
   if (!comm.has_kernel_part()) {
     return Error{
         "engine kernel is not to be had for this communicator: that takes 2 to 64 ranks, each on a node of its "
@@ -237,17 +237,17 @@ Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending) {
   Communicator* const comm = communicators().find(handle).object;
   if (comm == nullptr) {
     const auto kind = engine_named(name);
-    if (name.empty() || (kind.ok() && *kind == EngineKind::host)) return Nothing{};
+    if (name.empty() || (kind.ok() && *kind == EngineKind::native)) return Nothing{};
     if (!kind.ok()) return kind.error();
     return Error{
         "engine " + std::string(name) +
-        " for a communicator whose collectives are the host's: Urakata intercepts those of "
+        " for a communicator whose collectives are the MPI library's: Urakata handles those of "
         "intracommunicators of at least two ranks of MPI_COMM_WORLD, in a run that was started with an engine"};
   }
-  // Poll or thread is each rank's own affair; host or not, and kernel or not, is decided by all together.
+  // Poll or thread is each rank's own affair; native or not, and kernel or not, is decided by all together.
   engine::Engine* engine = comm->engine;
   const Result<Wish> own = own_choice(*comm, name, engine, *pending);
-  HostBootstrap members(handle);
+  NativeBootstrap members(handle);
   const auto all = members.gathered(own.ok() ? *own : Wish::refused);
   if (!own.ok()) return own.error();
   if (std::ranges::find(all, Wish::refused) != all.end()) {
@@ -255,7 +255,7 @@ Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending) {
   }
   if (all.empty() || std::ranges::adjacent_find(all, std::not_equal_to{}) != all.end()) {
     return Error{
-        "engine host, or kernel, must be chosen by all ranks of the communicator, or by none; all keep theirs"};
+        "engine native, or kernel, must be chosen by all ranks of the communicator, or by none; all keep theirs"};
   }
   comm->engine = engine;
   comm->want_kernel(*own == Wish::chained);

@@ -50,8 +50,8 @@ class Communicator final : public transport::Group {
   void close();
   engine::Engine* engine = nullptr;  // constant while an operation is pending
 
-  // The number that a member has for this communicator's circle, and for no other one ever.
-  std::uint32_t number_at(std::uint32_t member) const { return numbers_.circle_of(world[member]); }
+  // The number that a member has for this communicator's endpoint communicator, and for no other one ever.
+  std::uint32_t number_at(std::uint32_t member) const { return numbers_.endpoint_comm_of(world[member]); }
   bool channels_refused = false;  // used by the functions of channel_agreement.hpp only
 
   // The part of it whose operations the kernel runs, with a sequence and an engine of its own; it lives as long as
@@ -110,23 +110,23 @@ class Communicator final : public transport::Group {
 // The world ranks of an intracommunicator; empty where one is not in MPI_COMM_WORLD.
 std::vector<std::int32_t> world_ranks(MPI_Comm handle);
 
-// The communicator of a handle whose non-blocking collectives Urakata intercepts; nullptr where they are the host's:
+// The communicator of a handle whose non-blocking collectives Urakata handles; nullptr where they are the MPI library's:
 // not known (shim/communicators/communicator_origin.hpp), of one rank, of ranks whose options differ, without a
-// context, or switched to engine `host`.
+// context, or switched to engine `native`.
 Communicator* communicator(MPI_Comm handle);
 
 // MPI_Comm_free or MPI_Comm_disconnect is about to free the handle. What is known of it stays until then.
 void before_forget(MPI_Comm handle);
-// The host's call comes now: only this thread finds what is known until forget_communicator() or
+// The MPI library's call comes now: only this thread finds what is known until forget_communicator() or
 // restore_communicator().
 void withdraw_communicator(MPI_Comm handle);
-// The host has refused.
+// The MPI library has refused.
 void restore_communicator(MPI_Comm handle);
 // MPI_Comm_free or MPI_Comm_disconnect has freed the handle.
 void forget_communicator(MPI_Comm handle);
 
 // Chooses the engine of a communicator by name ("host", "poll", "thread", "kernel"; empty: as it is). Collective:
-// engine host or kernel is for all ranks or for none, and where one rank fails, nothing changes on any. `pending`:
+// engine native or kernel is for all ranks or for none, and where one rank fails, nothing changes on any. `pending`:
 // this one fails since operations are pending.
 Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending);
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls that make communicators: the host makes them, and where ranks share a space they become circles.
-#include "shim/communicators/circle.hpp"
+// The calls that make communicators: the MPI library makes them, and where ranks share a space they become endpoint communicators.
 #include "shim/communicators/communicator_origin.hpp"
+#include "shim/communicators/endpoint_comms.hpp"
 #include "shim/entries.hpp"
 
 namespace urakata::shim {
 namespace {
 
-// Communicators that the host makes for itself (MPI-IO) stay its own.
+// Communicators that the MPI library makes for itself (MPI-IO) stay its own.
 int child_of(MPI_Comm parent, int code, const MPI_Comm* made, const void* site) {
-  if (code == MPI_SUCCESS && made != nullptr && !inside_host(site)) note_child(parent, *made);
+  if (code == MPI_SUCCESS && made != nullptr && !inside_native(site)) note_child(parent, *made);
   return code;
 }
 
 int made_alone(int code, const MPI_Comm* made, const void* site) {
-  if (code == MPI_SUCCESS && made != nullptr && !inside_host(site)) note_made(*made);
+  if (code == MPI_SUCCESS && made != nullptr && !inside_native(site)) note_made(*made);
   return code;
 }
 
@@ -22,17 +22,17 @@ int made_alone(int code, const MPI_Comm* made, const void* site) {
 }  // namespace urakata::shim
 
 // Parameters and arguments without the new communicator. Calls that all ranks of `comm` are in, and others.
-#define URAKATA_MAKER(name, parameters, ...)                                                        \
-  URAKATA_EXPORT int MPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) {                        \
-    need_host();                                                                                    \
-    return child_of(comm, host.name(__VA_ARGS__, made), made, caller(__builtin_return_address(0))); \
-  }                                                                                                 \
+#define URAKATA_MAKER(name, parameters, ...)                                                          \
+  URAKATA_EXPORT int MPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) {                          \
+    need_native();                                                                                    \
+    return child_of(comm, native.name(__VA_ARGS__, made), made, caller(__builtin_return_address(0))); \
+  }                                                                                                   \
   int PMPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) URAKATA_ALIAS(MPI_##name);
-#define URAKATA_MAKER_ALONE(name, parameters, ...)                                              \
-  URAKATA_EXPORT int MPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) {                    \
-    need_host();                                                                                \
-    return made_alone(host.name(__VA_ARGS__, made), made, caller(__builtin_return_address(0))); \
-  }                                                                                             \
+#define URAKATA_MAKER_ALONE(name, parameters, ...)                                                \
+  URAKATA_EXPORT int MPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) {                      \
+    need_native();                                                                                \
+    return made_alone(native.name(__VA_ARGS__, made), made, caller(__builtin_return_address(0))); \
+  }                                                                                               \
   int PMPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) URAKATA_ALIAS(MPI_##name);
 #define URAKATA_UNWRAP(...) __VA_ARGS__
 
@@ -61,9 +61,10 @@ URAKATA_MAKER(Dist_graph_create_adjacent,
 URAKATA_MAKER_ALONE(Intercomm_merge, (MPI_Comm comm, int high), comm, high)
 
 URAKATA_EXPORT int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
-  need_host();
-  const int code = child_of(comm, host.Comm_dup_with_info(comm, info, made), made, caller(__builtin_return_address(0)));
-  if (code == MPI_SUCCESS && made != nullptr) note_promises(*made, info);
+  need_native();
+  const int code =
+      child_of(comm, native.Comm_dup_with_info(comm, info, made), made, caller(__builtin_return_address(0)));
+  if (code == MPI_SUCCESS && made != nullptr) note_assertions(*made, info);
   return code;
 }
 int PMPI_Comm_dup_with_info(MPI_Comm, MPI_Info, MPI_Comm*) URAKATA_ALIAS(MPI_Comm_dup_with_info);

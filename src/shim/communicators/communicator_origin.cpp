@@ -7,10 +7,10 @@
 #include "base/handle_map.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
-#include "shim/communicators/circle.hpp"
 #include "shim/communicators/communicator.hpp"
-#include "shim/native/host.hpp"
-#include "shim/native/host_bootstrap.hpp"
+#include "shim/communicators/endpoint_comms.hpp"
+#include "shim/native/native_bootstrap.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 
 namespace urakata::shim {
@@ -31,17 +31,17 @@ std::shared_ptr<job::ChildContexts> new_children() {
   return std::make_shared<job::ChildContexts>(all_contexts(), process().world_rank());
 }
 
-bool intercepts() { return process().running() && !process().host_only(); }
+bool handles_collectives() { return process().running() && !process().native_only(); }
 
-// By its first member, and by that one's number for its circle, which is never given again.
+// By its first member, and by that one's number for its endpoint communicator, which is never given again.
 std::uint64_t number_of(std::int32_t first, const job::MemberContexts& contexts) {
-  return (static_cast<std::uint64_t>(first) + 1) << 32U | contexts.circle_of(first);
+  return (static_cast<std::uint64_t>(first) + 1) << 32U | contexts.endpoint_comm_of(first);
 }
 
 void add(MPI_Comm made, job::MemberContexts contexts) {
   forget_communicator(made);  // a new communicator has no past
   const std::uint64_t number = options().timeline ? number_of(world_ranks(made).front(), contexts) : 0;
-  open_circle(made, contexts);
+  open_endpoint_comm(made, contexts);
   KernelPartHolder kernel_part = open_channel_set(made, contexts);
   origins().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(kernel_part), number});
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): owned by the registry
@@ -68,21 +68,21 @@ void open_world_channel_set() {
 
 job::MemberContexts next_contexts(MPI_Comm handle, job::ChildContexts& children) {
   if (children.used_up()) {
-    HostBootstrap members(handle);
+    NativeBootstrap members(handle);
     if (!children.refill(members)) return {};
   }
   return children.next();
 }
 
 void note_child(MPI_Comm parent, MPI_Comm made) {
-  const CommunicatorOrigin* const from = intercepts() ? origin_of(parent) : nullptr;
+  const CommunicatorOrigin* const from = handles_collectives() ? origin_of(parent) : nullptr;
   if (from == nullptr) return;
   job::MemberContexts contexts = next_contexts(parent, *from->children);
   if (made != MPI_COMM_NULL && contexts.known()) add(made, std::move(contexts));
 }
 
 void note_made(MPI_Comm made) {
-  if (made == MPI_COMM_NULL || !intercepts() || world_ranks(made).empty()) return;
+  if (made == MPI_COMM_NULL || !handles_collectives() || world_ranks(made).empty()) return;
   job::MemberContexts contexts = next_contexts(made, *new_children());
   if (contexts.known()) add(made, std::move(contexts));
 }

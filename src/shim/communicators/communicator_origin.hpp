@@ -2,7 +2,7 @@
 // The numbers of each communicator whose collectives may be Urakata's: its own, and those for what is made from it.
 //
 // Known are MPI_COMM_WORLD and what the program makes from known communicators by blocking calls, or by
-// MPI_Comm_create_group and MPI_Intercomm_merge where all ranks are in MPI_COMM_WORLD. All others are the host's on
+// MPI_Comm_create_group and MPI_Intercomm_merge where all ranks are in MPI_COMM_WORLD. All others are the MPI library's on
 // every rank: those of MPI_Comm_idup (its call must not wait, and its ranks are not in it together), of sessions, of
 // MPI_COMM_SELF (one rank), with ranks of other jobs, intercommunicators, and what is made from any of these.
 //
@@ -37,7 +37,7 @@ void note_child(MPI_Comm parent, MPI_Comm made);
 // A call that only its own ranks are in.
 void note_made(MPI_Comm made);
 
-CommunicatorOrigin* origin_of(MPI_Comm handle);  // nullptr: the communicator is the host's
+CommunicatorOrigin* origin_of(MPI_Comm handle);  // nullptr: the communicator is the MPI library's
 void forget_origin(MPI_Comm handle);
 // As withdraw_communicator() and restore_communicator() (shim/communicators/communicator.hpp), which call them.
 void withdraw_origin(MPI_Comm handle);

@@ -4,8 +4,8 @@
 #include <mutex>
 
 #include "base/handle_map.hpp"
-#include "shim/native/host.hpp"
 #include "shim/native/left_handles.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 
 namespace urakata::shim {
@@ -18,9 +18,9 @@ MPI_Comm communicator_of_this_rank() {
   const std::lock_guard guard(lock);
   MPI_Group own = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
-  host.Comm_group(process().self(), &own);
-  host.Comm_create_group(process().self(), own, kTag, &made);
-  host.Group_free(&own);
+  native.Comm_group(process().self(), &own);
+  native.Comm_create_group(process().self(), own, kTag, &made);
+  native.Group_free(&own);
   return made;
 }
 
@@ -28,7 +28,7 @@ MPI_Comm communicator_of_this_rank() {
 
 KeptErrorHandler keep_error_handler(MPI_Comm comm) {
   MPI_Errhandler handler{};
-  return host.Comm_get_errhandler(comm, &handler) == MPI_SUCCESS ? bits(handler) : 0;
+  return native.Comm_get_errhandler(comm, &handler) == MPI_SUCCESS ? bits(handler) : 0;
 }
 
 void forget_error_handler(KeptErrorHandler handler) {
@@ -37,14 +37,14 @@ void forget_error_handler(KeptErrorHandler handler) {
 
 int ErrorTarget::tell(int code) const {
   if (!freed) {
-    host.Comm_call_errhandler(comm, code);
+    native.Comm_call_errhandler(comm, code);
   } else if (handler == 0 || !process().running()) {
-    host.Comm_call_errhandler(MPI_COMM_WORLD, code);
+    native.Comm_call_errhandler(MPI_COMM_WORLD, code);
   } else {
     MPI_Comm alone = communicator_of_this_rank();
-    host.Comm_set_errhandler(alone, handle_of<MPI_Errhandler>(handler));
-    host.Comm_call_errhandler(alone, code);
-    host.Comm_free(&alone);
+    native.Comm_set_errhandler(alone, handle_of<MPI_Errhandler>(handler));
+    native.Comm_call_errhandler(alone, code);
+    native.Comm_free(&alone);
   }
   return code;
 }

@@ -4,16 +4,16 @@
 // The handle of a freed communicator must not be used. So its error handler is kept where objects of ours outlive the
 // handle. It is called on a new communicator of this rank alone, which is the handle that a user's function gets.
 //
-// Thread-safety: forget_error_handler() by any thread, also by helpers; the rest by threads that may call the MPI library.
+// Thread-safety: forget_error_handler() by any thread, also by progress threads; the rest by threads that may call the MPI library.
 #pragma once
 
-#include "messages/host.hpp"
+#include "messages/native_receives.hpp"
 #include "shim/native/abi.hpp"
 
 namespace urakata::shim {
 
 // The bits of an MPI_Errhandler; 0: none, and that of MPI_COMM_WORLD stands for it.
-using KeptErrorHandler = messages::HostHandle;
+using KeptErrorHandler = messages::NativeHandle;
 
 // The present error handler of a communicator that is about to be freed.
 KeptErrorHandler keep_error_handler(MPI_Comm comm);

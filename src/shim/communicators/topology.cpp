@@ -6,7 +6,7 @@
 #include <numeric>
 #include <span>
 
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 
 namespace urakata::shim {
@@ -40,19 +40,19 @@ bool in_order(MPI_Comm alone, Form form, bool blocking) {
       now(arguments..., alone);
     } else {
       later(arguments..., alone, &request);
-      host.Wait(&request, MPI_STATUS_IGNORE);
+      native.Wait(&request, MPI_STATUS_IGNORE);
     }
   };
   switch (form) {
     case Form::alltoall:
-      call(host.Neighbor_alltoall, host.Ineighbor_alltoall, kTwo.data(), 1, MPI_INT, got.data(), 1, MPI_INT);
+      call(native.Neighbor_alltoall, native.Ineighbor_alltoall, kTwo.data(), 1, MPI_INT, got.data(), 1, MPI_INT);
       break;
     case Form::alltoallv:
-      call(host.Neighbor_alltoallv, host.Ineighbor_alltoallv, kTwo.data(), ones.data(), kTwo.data(), MPI_INT,
+      call(native.Neighbor_alltoallv, native.Ineighbor_alltoallv, kTwo.data(), ones.data(), kTwo.data(), MPI_INT,
            got.data(), ones.data(), kTwo.data(), MPI_INT);
       break;
     default:
-      call(host.Neighbor_alltoallw, host.Ineighbor_alltoallw, kTwo.data(), ones.data(), bytes.data(), types.data(),
+      call(native.Neighbor_alltoallw, native.Ineighbor_alltoallw, kTwo.data(), ones.data(), bytes.data(), types.data(),
            got.data(), ones.data(), bytes.data(), types.data());
   }
   return got[0] == kTwo[0];
@@ -64,18 +64,18 @@ Neighbours::Ordered try_all(MPI_Comm alone) {
     found.blocking[form] = in_order(alone, static_cast<Form>(form), true);
     found.started[form] = in_order(alone, static_cast<Form>(form), false);
   }
-  host.Comm_free(&alone);
+  native.Comm_free(&alone);
   return found;
 }
 
-// A communicator of this process alone, which nothing is tried on but by those made of it: what a host notes of the
+// A communicator of this process alone, which nothing is tried on but by those made of it: what an MPI library notes of the
 // making goes with it. By messages.
 MPI_Comm lone() {
   MPI_Group own = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
-  host.Comm_group(process().self(), &own);
-  host.Comm_create_group(process().self(), own, 0, &made);
-  host.Group_free(&own);
+  native.Comm_group(process().self(), &own);
+  native.Comm_create_group(process().self(), own, 0, &made);
+  native.Group_free(&own);
   return made;
 }
 
@@ -85,22 +85,22 @@ const Neighbours::Ordered& in_order_on_grids() {
     const int one = 1;
     MPI_Comm origin = lone();
     MPI_Comm alone = MPI_COMM_NULL;
-    host.Cart_create(origin, 1, &one, &one, 0, &alone);
-    host.Comm_free(&origin);
+    native.Cart_create(origin, 1, &one, &one, 0, &alone);
+    native.Comm_free(&origin);
     return try_all(alone);
   }();
   return found;
 }
 
-// The same on graphs, where some hosts let the last block meet the first place.
+// The same on graphs, where some MPI libraries let the last block meet the first place.
 const Neighbours::Ordered& in_order_on_graphs() {
   static const Neighbours::Ordered found = [] {
     const std::array<int, kTried> self = {0, 0};
     MPI_Comm origin = lone();
     MPI_Comm alone = MPI_COMM_NULL;
-    host.Dist_graph_create_adjacent(origin, kTried, self.data(), self.data(), kTried, self.data(), self.data(),
-                                    MPI_INFO_NULL, 0, &alone);
-    host.Comm_free(&origin);
+    native.Dist_graph_create_adjacent(origin, kTried, self.data(), self.data(), kTried, self.data(), self.data(),
+                                      MPI_INFO_NULL, 0, &alone);
+    native.Comm_free(&origin);
     return try_all(alone);
   }();
   return found;
@@ -115,10 +115,10 @@ bool repeats(std::vector<std::uint32_t> ranks) {
 
 void read_grid(MPI_Comm handle, Neighbours& made) {
   int dimensions = 0;
-  host.Cartdim_get(handle, &dimensions);
+  native.Cartdim_get(handle, &dimensions);
   for (int d = 0; d < dimensions; ++d) {
     std::array<int, 2> ranks{};
-    host.Cart_shift(handle, d, 1, &ranks[0], &ranks[1]);
+    native.Cart_shift(handle, d, 1, &ranks[0], &ranks[1]);
     for (const int rank : ranks) made.sources.push_back(neighbour(rank));
   }
   made.destinations = made.sources;
@@ -128,10 +128,10 @@ void read_grid(MPI_Comm handle, Neighbours& made) {
 void read_graph(MPI_Comm handle, Neighbours& made) {
   int rank = 0;
   int count = 0;
-  host.Comm_rank(handle, &rank);
-  host.Graph_neighbors_count(handle, rank, &count);
+  native.Comm_rank(handle, &rank);
+  native.Graph_neighbors_count(handle, rank, &count);
   std::vector<int> ranks(static_cast<std::size_t>(count));
-  host.Graph_neighbors(handle, rank, count, ranks.data());
+  native.Graph_neighbors(handle, rank, count, ranks.data());
   made.destinations = made.sources = neighbours(ranks);
 }
 
@@ -139,13 +139,13 @@ void read_distributed_graph(MPI_Comm handle, Neighbours& made) {
   int in = 0;
   int out = 0;
   int weighted = 0;
-  host.Dist_graph_neighbors_count(handle, &in, &out, &weighted);
+  native.Dist_graph_neighbors_count(handle, &in, &out, &weighted);
   std::vector<int> sources(static_cast<std::size_t>(in));
   std::vector<int> destinations(static_cast<std::size_t>(out));
   std::vector<int> source_weights(sources.size());
   std::vector<int> destination_weights(destinations.size());
-  host.Dist_graph_neighbors(handle, in, sources.data(), source_weights.data(), out, destinations.data(),
-                            destination_weights.data());
+  native.Dist_graph_neighbors(handle, in, sources.data(), source_weights.data(), out, destinations.data(),
+                              destination_weights.data());
   made.sources = neighbours(sources);
   made.destinations = neighbours(destinations);
 }
@@ -154,7 +154,7 @@ void read_distributed_graph(MPI_Comm handle, Neighbours& made) {
 
 std::optional<Neighbours> read_neighbours(MPI_Comm handle) {
   int kind = MPI_UNDEFINED;
-  if (host.Topo_test(handle, &kind) != MPI_SUCCESS) return std::nullopt;
+  if (native.Topo_test(handle, &kind) != MPI_SUCCESS) return std::nullopt;
   Neighbours made;
   if (kind == MPI_CART) {
     read_grid(handle, made);

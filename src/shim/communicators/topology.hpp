@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The neighbours of this rank on a communicator with a topology, as the host has them.
+// The neighbours of this rank on a communicator with a topology, as the MPI library has them.
 //
 // Thread-safety: all by any thread.
 #pragma once
@@ -37,8 +37,8 @@ struct Neighbours {
   }
 };
 
-// Nothing where the communicator has no topology. Local: asks the host, and where one rank is a neighbour twice, the
-// first time, tries on a private communicator which of two blocks goes to which place: hosts differ there, from the standard, and
+// Nothing where the communicator has no topology. Local: asks the MPI library, and where one rank is a neighbour twice, the
+// first time, tries on a private communicator which of two blocks goes to which place: MPI libraries differ there, from the standard, and
 // in themselves by form.
 std::optional<Neighbours> read_neighbours(MPI_Comm handle);
 

@@ -60,8 +60,8 @@ namespace urakata::shim {
   if (descriptor.carrier != Carrier::space) return start_staged(copy_of(descriptor), handle);
   if (!have_request()) return no_request(copy_of(descriptor));
   Request& request = *make_request();
-  request.message.circle().store(descriptor.circle, std::memory_order_release);
-  descriptor.circle->retain();
+  request.message.endpoint_comm().store(descriptor.endpoint_comm, std::memory_order_release);
+  descriptor.endpoint_comm->retain();
   if (descriptor.buffer.layout != nullptr) {
     request.message.descriptor.type = descriptor.type;
     datatype_of(descriptor).retain();
@@ -83,9 +83,9 @@ namespace urakata::shim {
   set_status(status, message.open->result);
   endpoint()->release(*message.open);
   message.open = nullptr;
-  Circle* const circle = message.descriptor.circle;
-  message.circle().store(nullptr, std::memory_order_release);
-  circle->release();
+  EndpointComm* const endpoint_comm = message.descriptor.endpoint_comm;
+  message.endpoint_comm().store(nullptr, std::memory_order_release);
+  endpoint_comm->release();
   request.active = false;
   give_request_back(request);
   *handle = MPI_REQUEST_NULL;

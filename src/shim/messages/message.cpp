@@ -5,7 +5,7 @@
 
 #include "shim/messages/fast_path.hpp"
 #include "shim/messages/wire_messages.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/space.hpp"
 #include "shim/requests/completion.hpp"
@@ -17,15 +17,15 @@ namespace urakata::shim {
 
 namespace {
 
-void release_layout_and_circle(const p2p::Request& request) {
+void release_layout_and_comm(const p2p::Request& request) {
   if (request.buffer.layout != nullptr) release_layout(request);
-  static_cast<Circle*>(request.owner)->drop();
+  static_cast<EndpointComm*>(request.owner)->drop();
 }
 
 // A request of the endpoint's is left open.
 void expect(const MessageDescriptor& descriptor) {
   expect_messages();
-  if (descriptor.circle->wide) expect_by_link(descriptor.buffer.bytes());
+  if (descriptor.endpoint_comm->wide) expect_by_link(descriptor.buffer.bytes());
 }
 
 // The MPI error code of a request that need not be waited for any more. Of a send that was set aside nobody will know
@@ -34,7 +34,7 @@ int outcome_of(const p2p::Request& request) {
   return request.finished.load(std::memory_order_acquire) ? code_of(request.result) : MPI_SUCCESS;
 }
 
-// The end of a receive of a mixed circle, of which the host has told the program where it was the host's.
+// The end of a receive of a mixed endpoint communicator, of which the MPI library has told the program where it was the MPI library's.
 int end_mixed(const messages::MixedReceive::End& end, MPI_Status* status, bool* told) {
   *told = end.code != MPI_SUCCESS || end.request.has_value();
   if (end.code != MPI_SUCCESS) {
@@ -43,13 +43,13 @@ int end_mixed(const messages::MixedReceive::End& end, MPI_Status* status, bool* 
   }
   if (end.request.has_value()) {
     MPI_Request request = handle_of<MPI_Request>(*end.request);
-    return host.Wait(&request, status);
+    return native.Wait(&request, status);
   }
   set_status(status, end.result);
   return code_of(end.result);
 }
 
-// Its progress asks the host as well, and each question is calls of the kernel, so nobody asks a second time.
+// Its progress asks the MPI library as well, and each question is calls of the kernel, so nobody asks a second time.
 void wait_for(const messages::MixedReceive& receive, p2p::Backoff& backoff) {
   const auto done = [&] { return receive.done(); };
   while (!done()) {
@@ -66,11 +66,11 @@ void wait_for(const messages::MixedReceive& receive, p2p::Backoff& backoff) {
 void release_layout(const p2p::Request& request) { static_cast<const Datatype*>(request.buffer.layout)->release(); }
 
 bool outside(int rank, MPI_Comm comm) {
-  const Circle* in = endpoint() != nullptr ? circle(comm) : nullptr;
+  const EndpointComm* in = endpoint() != nullptr ? endpoint_comm(comm) : nullptr;
   return in != nullptr && in->has(rank) && in->outside(rank);
 }
 
-int refuse(const MessageDescriptor& descriptor, int code) { return error_target(*descriptor.circle).tell(code); }
+int refuse(const MessageDescriptor& descriptor, int code) { return error_target(*descriptor.endpoint_comm).tell(code); }
 
 void end_pair(Request& request) {
   if (!request.persistent || endpoint() == nullptr) return;
@@ -91,16 +91,16 @@ p2p::Request* open_send(const MessageDescriptor& descriptor) {
 int end_send(p2p::Request& request, const MessageDescriptor& descriptor) {
   if (descriptor.mode != p2p::Mode::buffered) endpoint()->wait(request);
   const int code = outcome_of(request);
-  // Buffered or set aside it still has to go on its way, and the program may go into the host now.
+  // Buffered or set aside it still has to go on its way, and the program may go into the MPI library now.
   if (!request.finished.load(std::memory_order_relaxed)) expect(descriptor);
   give_back(request);
   return code == MPI_SUCCESS ? code : refuse(descriptor, code);
 }
 
-void leave_behind(p2p::Request& request, Circle& circle) {
-  circle.leave_behind();
-  request.owner = &circle;
-  endpoint()->release(request, release_layout_and_circle);
+void leave_behind(p2p::Request& request, EndpointComm& endpoint_comm) {
+  endpoint_comm.leave_behind();
+  request.owner = &endpoint_comm;
+  endpoint()->release(request, release_layout_and_comm);
 }
 
 int send_other_now(const MessageDescriptor& descriptor) {
@@ -116,7 +116,7 @@ int receive_other_now(const MessageDescriptor& descriptor, MPI_Status* status) {
   bool told = false;
   int code = MPI_SUCCESS;
   {
-    // From the start on: a helper on this core would take the message that this call is about to match.
+    // From the start on: a progress thread on this core would take the message that this call is about to match.
     p2p::Backoff backoff(endpoint()->port(), endpoint()->backoff_settings());
     messages::MixedReceive receive(*mixed_queue, descriptor);
     wait_for(receive, backoff);
@@ -131,7 +131,7 @@ int no_request(const MessageDescriptor& descriptor) { return refuse(descriptor, 
 Request& make_message(const MessageDescriptor& descriptor) {
   Request& request = *make_request();
   request.message.describe(descriptor);
-  descriptor.circle->retain();
+  descriptor.endpoint_comm->retain();
   if (descriptor.type != nullptr) datatype_of(descriptor).retain();
   return request;
 }
@@ -147,7 +147,7 @@ int prepare_message(const MessageDescriptor& descriptor, MPI_Request* handle) {
 
 int start_message(Request& request) {
   p2p::Endpoint& here = *endpoint();
-  if (!messages::by_endpoint(request.message.descriptor.carrier) && request.message.descriptor.circle->gone()) {
+  if (!messages::by_endpoint(request.message.descriptor.carrier) && request.message.descriptor.endpoint_comm->gone()) {
     return refuse(request.message.descriptor, MPI_ERR_COMM);  // disconnected
   }
   if (have_devices()) {
@@ -258,7 +258,7 @@ void note_unsuccessful_test(Request& request) {
 }
 
 void note_unsuccessful_call() {
-  // Each time, since a large message of the host's may need thousands of tests. The core is not given away: another
+  // Each time, since a large message of the MPI library's may need thousands of tests. The core is not given away: another
   // rank may keep it for a whole turn.
   if (endpoint() == nullptr) return;
   if (link() != nullptr) link()->ask_next();
@@ -297,7 +297,7 @@ void message_status(const Request& request, MPI_Status* status) {
     const messages::MixedReceive::End end = message.mixed->settled();
     int flag = 0;
     if (end.request.has_value()) {
-      host.Request_get_status(handle_of<MPI_Request>(*end.request), &flag, status);
+      native.Request_get_status(handle_of<MPI_Request>(*end.request), &flag, status);
     } else {
       set_status(status, end.result);
     }
@@ -315,9 +315,9 @@ bool abandon_message(Request& request) {
   end_pair(request);
   if (message.open != nullptr) {
     retain(message.open->buffer);
-    leave_behind(*message.open, *message.descriptor.circle);
+    leave_behind(*message.open, *message.descriptor.endpoint_comm);
   }
-  if (message.beside != nullptr) leave_behind(*message.beside, *message.descriptor.circle);
+  if (message.beside != nullptr) leave_behind(*message.beside, *message.descriptor.endpoint_comm);
   message.open = message.beside = nullptr;
   return message.mixed != nullptr && message.mixed->abandon();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's own messages on a circle: from the descriptor to the endpoint, and from its results to an MPI_Status.
+// The program's own messages on an endpoint communicator: from the descriptor to the endpoint, and from its results to an MPI_Status.
 // The fast path of a small one is in fast_path.hpp.
 //
 // Thread-safety: as MPI says of the calls that these stand for.
@@ -11,25 +11,25 @@
 
 #include "messages/mixed_receive.hpp"
 #include "shim/messages/message_descriptor.hpp"
-#include "shim/messages/message_host.hpp"
+#include "shim/messages/native_receive_calls.hpp"
 #include "shim/native/abi.hpp"
 
 namespace urakata::shim {
 
 struct Request;
 
-// What a Request has where it stands for a message. Its circle and its type are retained.
+// What a Request has where it stands for a message. Its endpoint communicator and its type are retained.
 struct MessageState {
   p2p::Request* open = nullptr;                   // nullptr: finished, or not started
   p2p::Request* beside = nullptr;                 // the send of an Isendrecv, whose receive is `open`
-  MessageDescriptor descriptor;                   // descriptor.circle is nullptr: the request is something else
+  MessageDescriptor descriptor;                   // descriptor.endpoint_comm is nullptr: the request is something else
   p2p::Unexpected* matched = nullptr;             // what MPI_Mprobe has found, until MPI_Mrecv
-  std::unique_ptr<messages::MixedReceive> mixed;  // instead of `open`, where the message may be the host's
+  std::unique_ptr<messages::MixedReceive> mixed;  // instead of `open`, where the message may be the MPI library's
   p2p::Persistent persistent;                     // of a persistent request
 
-  // descriptor.circle, which any thread may read. So all writes to it go through this.
-  std::atomic_ref<Circle*> circle() { return std::atomic_ref(descriptor.circle); }
-  // Sets the descriptor, the circle last.
+  // descriptor.endpoint_comm, which any thread may read. So all writes to it go through this.
+  std::atomic_ref<EndpointComm*> endpoint_comm() { return std::atomic_ref(descriptor.endpoint_comm); }
+  // Sets the descriptor, the endpoint communicator last.
   void describe(const MessageDescriptor& given) {
     descriptor.type = given.type;
     descriptor.to = given.to;
@@ -39,7 +39,7 @@ struct MessageState {
     descriptor.count = given.count;
     descriptor.buffer = given.buffer;
     descriptor.envelope = given.envelope;
-    circle().store(given.circle, std::memory_order_release);
+    endpoint_comm().store(given.endpoint_comm, std::memory_order_release);
   }
 
   bool done() const {
@@ -48,7 +48,7 @@ struct MessageState {
   }
   // Of a message that is over; the rest of the descriptor says nothing without these.
   void clear() {
-    circle().store(nullptr, std::memory_order_release);
+    endpoint_comm().store(nullptr, std::memory_order_release);
     descriptor.type = nullptr;
     descriptor.to = nullptr;
     descriptor.peer = p2p::kNoPeer;
@@ -60,15 +60,15 @@ struct MessageState {
   }
 };
 
-// Is it a rank that the endpoint does not reach, on a mixed circle?
+// Is it a rank that the endpoint does not reach, on a mixed endpoint communicator?
 bool outside(int rank, MPI_Comm comm);
-// Is there no need to wait for other receives, so that the host may have a receive from outside, or a probe, at once?
+// Is there no need to wait for other receives, so that the MPI library may have a receive from outside, or a probe, at once?
 inline bool at_once(const MessageDescriptor& descriptor) {
-  return descriptor.carrier == Carrier::by_host && mixed_queue->free_for_host(copy_of(descriptor));
+  return descriptor.carrier == Carrier::by_native && mixed_queue->free_for_native(copy_of(descriptor));
 }
 // The same for all starts of a persistent receive.
 inline bool always_at_once(const MessageDescriptor& descriptor) {
-  return descriptor.carrier == Carrier::by_host && descriptor.circle->unordered();
+  return descriptor.carrier == Carrier::by_native && descriptor.endpoint_comm->unordered();
 }
 
 // What a layout is to the endpoint: retained before its request is given back unfinished, or where the program may free
@@ -81,7 +81,7 @@ inline void give_back(p2p::Request& request) {
   endpoint()->release(request, request.buffer.layout != nullptr ? release_layout : nullptr);
 }
 // The same for a request that the program has given back, whose layout is retained: MPI_Comm_disconnect waits for it.
-void leave_behind(p2p::Request& request, Circle& circle);
+void leave_behind(p2p::Request& request, EndpointComm& endpoint_comm);
 
 // Starts a send at the endpoint: as Endpoint::send().
 p2p::Request* open_send(const MessageDescriptor& descriptor);
@@ -118,7 +118,7 @@ void wait_for_message(Request& request);
 // A call that does not wait for this request alone has found it unfinished: as if it waited, a send may be set aside.
 // Nothing where it is no message.
 void note_unsuccessful_test(Request& request);
-// Such a call has found nothing done: as if it waited, the host moves. Nothing where the rank is in no space.
+// Such a call has found nothing done: as if it waited, the MPI library moves. Nothing where the rank is in no space.
 void note_unsuccessful_call();
 
 // The MPI error code of a message that is done.

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "messages/message_descriptor.hpp"
-#include "shim/communicators/circle.hpp"
+#include "shim/communicators/endpoint_comms.hpp"
 #include "shim/native/abi.hpp"
 #include "shim/process/space.hpp"
 #include "shim/types/datatype.hpp"
@@ -38,14 +38,14 @@ inline const Datatype& datatype_of(const MessageDescriptor& descriptor) {
   return true;
 }
 
-// Circle, pattern and way of a receive or a probe. True: the call is ours. False: it is the host's, also where the host
+// Endpoint communicator, pattern and way of a receive or a probe. True: the call is ours. False: it is the MPI library's, also where the MPI library
 // has to refuse an argument.
 [[gnu::always_inline]] inline bool probing(int source, int tag, MPI_Comm comm, MessageDescriptor& descriptor) {
   if (endpoint() == nullptr) return false;
-  descriptor.circle = circle(comm);
-  if (descriptor.circle == nullptr) return false;
+  descriptor.endpoint_comm = endpoint_comm(comm);
+  if (descriptor.endpoint_comm == nullptr) return false;
   const bool any = source == MPI_ANY_SOURCE;
-  if (!any && !descriptor.circle->has(source)) return false;
+  if (!any && !descriptor.endpoint_comm->has(source)) return false;
   if (tag != MPI_ANY_TAG && (tag < 0 || tag > largest_tag())) return false;
   messages::route_receive(any ? p2p::kAnySource : source, tag == MPI_ANY_TAG ? p2p::kAnyTag : tag, descriptor);
   return true;
@@ -61,9 +61,9 @@ inline const Datatype& datatype_of(const MessageDescriptor& descriptor) {
 [[gnu::always_inline]] inline bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int dest,
                                             int tag, MPI_Comm comm, p2p::Mode mode, MessageDescriptor& descriptor) {
   if (endpoint() == nullptr) return false;
-  descriptor.circle = circle(comm);
-  return descriptor.circle != nullptr && descriptor.circle->has(dest) && tag >= 0 && tag <= largest_tag() &&
-         messages::route_send(dest, tag, mode, descriptor) &&
+  descriptor.endpoint_comm = endpoint_comm(comm);
+  return descriptor.endpoint_comm != nullptr && descriptor.endpoint_comm->has(dest) && tag >= 0 &&
+         tag <= largest_tag() && messages::route_send(dest, tag, mode, descriptor) &&
          describe(const_cast<void*>(address), count, type, descriptor);
 }
 
@@ -71,9 +71,9 @@ inline const Datatype& datatype_of(const MessageDescriptor& descriptor) {
 [[gnu::noinline]] inline bool outgoing_by_link(const void* address, std::int64_t count, MPI_Datatype type, int dest,
                                                int tag, MPI_Comm comm, p2p::Mode mode, MessageDescriptor& descriptor) {
   if (endpoint() == nullptr) return false;
-  descriptor.circle = circle(comm);
-  return descriptor.circle != nullptr && descriptor.circle->has(dest) && tag >= 0 && tag <= largest_tag() &&
-         messages::route_send_by_link(dest, tag, mode, descriptor) &&
+  descriptor.endpoint_comm = endpoint_comm(comm);
+  return descriptor.endpoint_comm != nullptr && descriptor.endpoint_comm->has(dest) && tag >= 0 &&
+         tag <= largest_tag() && messages::route_send_by_link(dest, tag, mode, descriptor) &&
          describe(const_cast<void*>(address), count, type, descriptor);
 }
 

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "base/clock.hpp"
-#include "shim/communicators/circle.hpp"
-#include "shim/native/host.hpp"
+#include "shim/communicators/endpoint_comms.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/space.hpp"
 #include "shim/profile/profiled.hpp"
@@ -18,9 +18,9 @@ namespace {
 
 thread_local std::uint64_t waited_until = 0;
 
-// Are there other ranks of this one's space, such as the link reaches, and such as only the host does?
+// Are there other ranks of this one's space, such as the link reaches, and such as only the MPI library does?
 struct Reached {
-  explicit Reached(const Circle& in) : by_host(in.mixed) {
+  explicit Reached(const EndpointComm& in) : by_native(in.mixed) {
     for (std::size_t rank = 0; rank < in.peers.size(); ++rank) {
       near = near || (in.peers[rank].port != nullptr && static_cast<std::int32_t>(rank) != in.rank);
       linked = linked || in.peers[rank].link != p2p::kNoPeer;
@@ -28,17 +28,17 @@ struct Reached {
   }
   bool near = false;
   bool linked = false;
-  bool by_host;
+  bool by_native;
 };
 
 const char* carrier(int peer, MPI_Comm comm) {
-  const Circle* const in = endpoint() != nullptr ? circle(comm) : nullptr;
+  const EndpointComm* const in = endpoint() != nullptr ? endpoint_comm(comm) : nullptr;
   if (in == nullptr) return "host";
   if (peer == MPI_ANY_SOURCE) {
     constexpr std::array kWays = {"itself", "space",         "wire",         "space or wire",
                                   "host",   "space or host", "wire or host", "space, wire or host"};
     const Reached reached(*in);
-    return kWays[(reached.near ? 1U : 0U) + (reached.linked ? 2U : 0U) + (reached.by_host ? 4U : 0U)];
+    return kWays[(reached.near ? 1U : 0U) + (reached.linked ? 2U : 0U) + (reached.by_native ? 4U : 0U)];
   }
   if (!in->has(peer) || in->outside(peer)) return "host";
   if (in->linked(peer)) return "wire";
@@ -46,19 +46,19 @@ const char* carrier(int peer, MPI_Comm comm) {
 }
 
 observe::MessageSite* site_of(const char* operation, const void* address, const char* carrier) {
-  if (inside_host(address)) return nullptr;
+  if (inside_native(address)) return nullptr;
   return process().observer()->message_site({operation, address, carrier});
 }
 
 std::uint64_t size_of(std::int64_t count, MPI_Datatype type) {
   MPI_Count size = 0;
-  host.Type_size_x(type, &size);
+  native.Type_size_x(type, &size);
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 
 std::uint64_t size_of(const MPI_Status& status) {
   MPI_Count bytes = 0;
-  host.Get_elements_x(&status, MPI_BYTE, &bytes);
+  native.Get_elements_x(&status, MPI_BYTE, &bytes);
   return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;  // MPI_UNDEFINED is negative
 }
 

@@ -15,7 +15,7 @@ namespace urakata::shim {
 struct Request;
 
 // One message, in the call that sends, receives or prepares it. Nothing is noted of messages with MPI_PROC_NULL, and of
-// calls that the host makes itself.
+// calls that the MPI library makes itself.
 class ObservedMessage {
  public:
   // `operation`: "Isend"; `address`: the call's return address. Begins the time of waited().
@@ -27,7 +27,7 @@ class ObservedMessage {
   void waited();  // inside this call, and it is over
   // Beside a receive, whose waiting is that of both.
   void sent_with_receive(std::int64_t count, MPI_Datatype type);
-  // The message goes on: what is missing comes with the request's end. The host's tell nothing.
+  // The message goes on: what is missing comes with the request's end. The MPI library's tell nothing.
   void sent_later(std::int64_t count, MPI_Datatype type, MPI_Request handle);
   void received_later(MPI_Request handle);
   void prepared(MPI_Request handle);

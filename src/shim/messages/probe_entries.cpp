@@ -2,7 +2,7 @@
 // MPI_Probe, MPI_Iprobe, and matched probes with the receives of what they found.
 #include "shim/entries.hpp"
 #include "shim/messages/message.hpp"
-#include "shim/messages/message_host.hpp"
+#include "shim/messages/native_receive_calls.hpp"
 #include "shim/messages/wire_messages.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/requests/completion.hpp"
@@ -13,7 +13,7 @@
 namespace urakata::shim {
 namespace {
 
-// On a mixed circle the space and the host are probed first in turn, so that neither keeps the other's messages
+// On a mixed endpoint communicator the space and the MPI library are probed first in turn, so that neither keeps the other's messages
 // out.
 bool space_first() {
   thread_local unsigned turn = 0;
@@ -29,9 +29,9 @@ bool find_here(const MessageDescriptor& descriptor, MPI_Status* status) {
 
 bool find(const MessageDescriptor& descriptor, MPI_Status* status) {
   if (messages::by_endpoint(descriptor.carrier)) return find_here(descriptor, status);
-  if (descriptor.carrier == Carrier::by_host) return probe_host(descriptor, status);
-  if (space_first()) return find_here(descriptor, status) || probe_host(descriptor, status);
-  return probe_host(descriptor, status) || find_here(descriptor, status);
+  if (descriptor.carrier == Carrier::by_native) return probe_native(descriptor, status);
+  if (space_first()) return find_here(descriptor, status) || probe_native(descriptor, status);
+  return probe_native(descriptor, status) || find_here(descriptor, status);
 }
 
 // After have_request(), since what is taken must not be lost.
@@ -48,25 +48,25 @@ bool take_here(const MessageDescriptor& descriptor, MPI_Message* message, MPI_St
 
 bool take(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
   if (messages::by_endpoint(descriptor.carrier)) return take_here(descriptor, message, status);
-  if (descriptor.carrier == Carrier::by_host) return take_from_host(descriptor, message, status);
-  if (space_first()) return take_here(descriptor, message, status) || take_from_host(descriptor, message, status);
-  return take_from_host(descriptor, message, status) || take_here(descriptor, message, status);
+  if (descriptor.carrier == Carrier::by_native) return take_from_native(descriptor, message, status);
+  if (space_first()) return take_here(descriptor, message, status) || take_from_native(descriptor, message, status);
+  return take_from_native(descriptor, message, status) || take_here(descriptor, message, status);
 }
 
-// The request becomes that of the receive. False: an argument is wrong, which is for the host to say of a receive from
+// The request becomes that of the receive. False: an argument is wrong, which is for the MPI library to say of a receive from
 // nobody, and the message stays, or (with an error code) its buffer cannot be staged.
 bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Datatype type, int* code) {
   *code = MPI_SUCCESS;
   MessageDescriptor descriptor;
   if (!describe(buffer, count, type, descriptor)) return false;
-  descriptor.circle = request.message.descriptor.circle;
+  descriptor.endpoint_comm = request.message.descriptor.endpoint_comm;
   const MessageDescriptor probed = request.message.descriptor;
   request.message.describe(descriptor);
   if (have_devices()) {
     *code = stage_message(request);
     if (*code != MPI_SUCCESS) {
       request.message.describe(probed);
-      error_target(*descriptor.circle).tell(*code);
+      error_target(*descriptor.endpoint_comm).tell(*code);
       return false;
     }
   }
@@ -79,8 +79,8 @@ bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Dat
 
 // The message's communicator; MPI_COMM_WORLD where the program has freed it.
 MPI_Comm live_comm_of(const Request& request) {
-  const Circle& circle = *request.message.descriptor.circle;
-  return circle.gone() ? MPI_COMM_WORLD : comm_of(circle);
+  const EndpointComm& endpoint_comm = *request.message.descriptor.endpoint_comm;
+  return endpoint_comm.gone() ? MPI_COMM_WORLD : comm_of(endpoint_comm);
 }
 
 int receive_matched_now(Request& request, MPI_Status* status) {
@@ -103,8 +103,8 @@ URAKATA_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* sta
     wait_until([&] { return (found = find(descriptor, status)) || lost(descriptor); });
     return found ? MPI_SUCCESS : refuse(descriptor, MPI_ERR_OTHER);
   }
-  need_host();
-  return host.Probe(source, tag, comm, status);
+  need_native();
+  return native.Probe(source, tag, comm, status);
 }
 
 URAKATA_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
@@ -114,8 +114,8 @@ URAKATA_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI
     if (*flag == 0) give_way();
     return MPI_SUCCESS;
   }
-  need_host();
-  return host.Iprobe(source, tag, comm, flag, status);
+  need_native();
+  return native.Iprobe(source, tag, comm, flag, status);
 }
 
 URAKATA_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
@@ -126,8 +126,8 @@ URAKATA_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* m
     wait_until([&] { return (taken = take(descriptor, message, status)) || lost(descriptor); });
     return taken ? MPI_SUCCESS : refuse(descriptor, MPI_ERR_OTHER);
   }
-  need_host();
-  return host.Mprobe(source, tag, comm, message, status);
+  need_native();
+  return native.Mprobe(source, tag, comm, message, status);
 }
 
 URAKATA_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
@@ -139,33 +139,33 @@ URAKATA_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MP
     if (*flag == 0) give_way();
     return MPI_SUCCESS;
   }
-  need_host();
-  return host.Improbe(source, tag, comm, flag, message, status);
+  need_native();
+  return native.Improbe(source, tag, comm, flag, message, status);
 }
 
 #define URAKATA_MATCHED(Count, suffix)                                                                            \
   URAKATA_EXPORT int MPI_Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,        \
                                        MPI_Status* status) {                                                      \
-    need_host();                                                                                                  \
+    need_native();                                                                                                \
     Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                         \
-    if (holder == nullptr) return host.Mrecv##suffix(buffer, count, type, message, status);                       \
+    if (holder == nullptr) return native.Mrecv##suffix(buffer, count, type, message, status);                     \
     int code = MPI_SUCCESS;                                                                                       \
     if (!receive_matched(*holder, buffer, count, type, &code)) {                                                  \
       if (code != MPI_SUCCESS) return code;                                                                       \
-      return host.Recv##suffix(buffer, count, type, MPI_PROC_NULL, 0, live_comm_of(*holder), status);             \
+      return native.Recv##suffix(buffer, count, type, MPI_PROC_NULL, 0, live_comm_of(*holder), status);           \
     }                                                                                                             \
     *message = MPI_MESSAGE_NULL;                                                                                  \
     return receive_matched_now(*holder, status);                                                                  \
   }                                                                                                               \
   URAKATA_EXPORT int MPI_Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,       \
                                         MPI_Request* request) {                                                   \
-    need_host();                                                                                                  \
+    need_native();                                                                                                \
     Request* holder = message != nullptr ? holder_of(*message) : nullptr;                                         \
-    if (holder == nullptr) return host.Imrecv##suffix(buffer, count, type, message, request);                     \
+    if (holder == nullptr) return native.Imrecv##suffix(buffer, count, type, message, request);                   \
     int code = MPI_SUCCESS;                                                                                       \
     if (!receive_matched(*holder, buffer, count, type, &code)) {                                                  \
       if (code != MPI_SUCCESS) return code;                                                                       \
-      return host.Irecv##suffix(buffer, count, type, MPI_PROC_NULL, 0, live_comm_of(*holder), request);           \
+      return native.Irecv##suffix(buffer, count, type, MPI_PROC_NULL, 0, live_comm_of(*holder), request);         \
     }                                                                                                             \
     *message = MPI_MESSAGE_NULL;                                                                                  \
     *request = holder->handle();                                                                                  \

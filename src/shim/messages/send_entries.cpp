@@ -4,7 +4,7 @@
 #include "shim/messages/fast_path.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/messages/wire_messages.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/devices.hpp"
 
 namespace urakata::shim {
@@ -14,7 +14,7 @@ namespace {
 [[gnu::noinline]] int send_by_link(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag,
                                    MPI_Comm comm, p2p::Mode mode) {
   MessageDescriptor descriptor;
-  if (!outgoing_by_link(buffer, count, type, dest, tag, comm, mode, descriptor)) return kHosts;
+  if (!outgoing_by_link(buffer, count, type, dest, tag, comm, mode, descriptor)) return kNotOurs;
   if (have_devices() && needs_staging(descriptor)) return run_staged(descriptor, MPI_STATUS_IGNORE);
   return send_other_now(descriptor);
 }
@@ -22,16 +22,16 @@ namespace {
 [[gnu::noinline]] int start_send_by_link(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag,
                                          MPI_Comm comm, p2p::Mode mode, MPI_Request* request) {
   MessageDescriptor descriptor;
-  if (!outgoing_by_link(buffer, count, type, dest, tag, comm, mode, descriptor)) return kHosts;
+  if (!outgoing_by_link(buffer, count, type, dest, tag, comm, mode, descriptor)) return kNotOurs;
   if (have_devices() && needs_staging(descriptor)) return start_staged(descriptor, request);
   return send_other_later(descriptor, request);
 }
 
-// Each of them for all modes and both kinds of counts: an MPI error code, or kHosts where the call is the host's.
+// Each of them for all modes and both kinds of counts: an MPI error code, or kNotOurs where the call is the MPI library's.
 int send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, p2p::Mode mode) {
   MessageDescriptor descriptor;
   if (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) {
-    return link() != nullptr ? send_by_link(buffer, count, type, dest, tag, comm, mode) : kHosts;
+    return link() != nullptr ? send_by_link(buffer, count, type, dest, tag, comm, mode) : kNotOurs;
   }
   if (have_devices()) {
     const MessageDescriptor other = copy_of(descriptor);
@@ -43,9 +43,9 @@ int send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, in
 int start_send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                p2p::Mode mode, MPI_Request* request) {
   MessageDescriptor descriptor;
-  if (request == nullptr) return kHosts;
+  if (request == nullptr) return kNotOurs;
   if (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) {
-    return link() != nullptr ? start_send_by_link(buffer, count, type, dest, tag, comm, mode, request) : kHosts;
+    return link() != nullptr ? start_send_by_link(buffer, count, type, dest, tag, comm, mode, request) : kNotOurs;
   }
   if (have_devices()) {
     const MessageDescriptor other = copy_of(descriptor);
@@ -60,7 +60,7 @@ int prepare_send(const void* buffer, std::int64_t count, MPI_Datatype type, int 
   if (request == nullptr ||
       (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor) &&
        (link() == nullptr || !outgoing_by_link(buffer, count, type, dest, tag, comm, mode, descriptor)))) {
-    return kHosts;
+    return kNotOurs;
   }
   return prepare_message(descriptor, request);
 }
@@ -78,9 +78,9 @@ using urakata::p2p::Mode;
   [[gnu::noinline]] static int in_space_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type,        \
                                                            int dest, int tag, MPI_Comm comm) {                        \
     const int code = send(buffer, count, type, dest, tag, comm, mode);                                                \
-    if (code != kHosts) return code;                                                                                  \
-    need_host();                                                                                                      \
-    return host.Blocking##suffix(buffer, count, type, dest, tag, comm);                                               \
+    if (code != kNotOurs) return code;                                                                                \
+    need_native();                                                                                                    \
+    return native.Blocking##suffix(buffer, count, type, dest, tag, comm);                                             \
   }                                                                                                                   \
   [[gnu::noinline]] static int observed_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type,        \
                                                            int dest, int tag, MPI_Comm comm) {                        \
@@ -89,17 +89,18 @@ using urakata::p2p::Mode;
   }                                                                                                                   \
   URAKATA_MESSAGE_EXPORT int MPI_##Blocking##suffix(const void* buffer, Count count, MPI_Datatype type, int dest,     \
                                                     int tag, MPI_Comm comm) {                                         \
-    if (host.message_path == MessagePath::host) return host.Blocking##suffix(buffer, count, type, dest, tag, comm);   \
-    if (host.message_path == MessagePath::space)                                                                      \
+    if (native.message_path == MessagePath::native)                                                                   \
+      return native.Blocking##suffix(buffer, count, type, dest, tag, comm);                                           \
+    if (native.message_path == MessagePath::space)                                                                    \
       return in_space_##Blocking##suffix(buffer, count, type, dest, tag, comm);                                       \
     return observed_##Blocking##suffix(buffer, count, type, dest, tag, comm);                                         \
   }                                                                                                                   \
   [[gnu::noinline]] static int in_space_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type,       \
                                                             int dest, int tag, MPI_Comm comm, MPI_Request* request) { \
     const int code = start_send(buffer, count, type, dest, tag, comm, mode, request);                                 \
-    if (code != kHosts) return code;                                                                                  \
-    need_host();                                                                                                      \
-    return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                     \
+    if (code != kNotOurs) return code;                                                                                \
+    need_native();                                                                                                    \
+    return native.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                   \
   }                                                                                                                   \
   [[gnu::noinline]] static int observed_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type,       \
                                                             int dest, int tag, MPI_Comm comm, MPI_Request* request) { \
@@ -110,20 +111,20 @@ using urakata::p2p::Mode;
   }                                                                                                                   \
   URAKATA_MESSAGE_EXPORT int MPI_##Immediate##suffix(const void* buffer, Count count, MPI_Datatype type, int dest,    \
                                                      int tag, MPI_Comm comm, MPI_Request* request) {                  \
-    if (host.message_path == MessagePath::host)                                                                       \
-      return host.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                   \
-    if (host.message_path == MessagePath::space)                                                                      \
+    if (native.message_path == MessagePath::native)                                                                   \
+      return native.Immediate##suffix(buffer, count, type, dest, tag, comm, request);                                 \
+    if (native.message_path == MessagePath::space)                                                                    \
       return in_space_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);                             \
     return observed_##Immediate##suffix(buffer, count, type, dest, tag, comm, request);                               \
   }                                                                                                                   \
   URAKATA_EXPORT int MPI_##Init##suffix(const void* buffer, Count count, MPI_Datatype type, int dest, int tag,        \
                                         MPI_Comm comm, MPI_Request* request) {                                        \
     const int code = prepare_send(buffer, count, type, dest, tag, comm, mode, request);                               \
-    if (code == MPI_SUCCESS && host.message_path == MessagePath::observed)                                            \
+    if (code == MPI_SUCCESS && native.message_path == MessagePath::observed)                                          \
       ObservedMessage(#Init #suffix, caller(__builtin_return_address(0)), dest, comm).prepared(*request);             \
-    if (code != kHosts) return code;                                                                                  \
-    need_host();                                                                                                      \
-    return host.Init##suffix(buffer, count, type, dest, tag, comm, request);                                          \
+    if (code != kNotOurs) return code;                                                                                \
+    need_native();                                                                                                    \
+    return native.Init##suffix(buffer, count, type, dest, tag, comm, request);                                        \
   }                                                                                                                   \
   int PMPI_##Blocking##suffix(const void*, Count, MPI_Datatype, int, int, MPI_Comm)                                   \
       URAKATA_ALIAS(MPI_##Blocking##suffix);                                                                          \

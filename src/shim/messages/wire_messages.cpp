@@ -7,9 +7,9 @@
 
 #include "base/log.hpp"
 #include "base/options.hpp"
-#include "shim/communicators/circle.hpp"
-#include "shim/messages/message_host.hpp"
-#include "shim/native/host.hpp"
+#include "shim/communicators/endpoint_comms.hpp"
+#include "shim/messages/native_receive_calls.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/process_sites.hpp"
 #include "shim/requests/wait_until.hpp"
@@ -19,54 +19,54 @@ namespace urakata::shim {
 
 namespace {
 
-constinit std::atomic<unsigned> waiting{0};       // callers; by any thread, relaxed
-constinit bool with_helper = false;               // constant after open_link()
-constinit transport::Lanes* own_lanes = nullptr;  // likewise; of one site, and it stays
+constinit std::atomic<unsigned> waiting{0};           // callers; by any thread, relaxed
+constinit bool with_progress_thread = false;          // constant after open_link()
+constinit transport::Stripes* own_stripes = nullptr;  // likewise; of one site, and it stays
 
 void note_wait() {
-  if (link_helper != nullptr) link_helper->note_wait();
+  if (link_progress != nullptr) link_progress->note_wait();
 }
 
 void sleep_by_link(std::uint64_t ns) { link()->wait(ns); }
 
-// The host tells nobody of its messages, and a receive from any source may wait for one of those, too.
-bool asks_host() { return mixed_queue != nullptr && mixed_queue->open(); }
+// The MPI library tells nobody of its messages, and a receive from any source may wait for one of those, too.
+bool asks_native() { return mixed_queue != nullptr && mixed_queue->open(); }
 
-bool told_by_link() { return !asks_host(); }
-unsigned turns_of_link() { return asks_host() ? mixed_queue->turns_of_endpoint() : 1; }
+bool told_by_link() { return !asks_native(); }
+unsigned turns_of_link() { return asks_native() ? mixed_queue->turns_of_endpoint() : 1; }
 
-bool lost(const Circle::Peer& peer) { return peer.link != p2p::kNoPeer && endpoint()->lost(peer.link); }
+bool lost(const EndpointComm::Peer& peer) { return peer.link != p2p::kNoPeer && endpoint()->lost(peer.link); }
 
 }  // namespace
 
-bool host_gives_way() {
-  if (host.set_yield_when_idle == nullptr) return false;
-  const bool gives_way = host.set_yield_when_idle(false);
-  host.set_yield_when_idle(gives_way);
+bool native_gives_way() {
+  if (native.set_yield_when_idle == nullptr) return false;
+  const bool gives_way = native.set_yield_when_idle(false);
+  native.set_yield_when_idle(gives_way);
   return gives_way;
 }
 
 constinit transport::WireLink* own_link = nullptr;
-constinit transport::LinkHelper* link_helper = nullptr;
+constinit transport::LinkProgress* link_progress = nullptr;
 constinit std::atomic<unsigned> checks_seen{0};
 
-bool open_link_lanes(transport::Failures& failures) {
+bool open_link_stripes(transport::Failures& failures) {
   if (process().wire() == nullptr) return false;
-  auto opened = transport::Lanes::open(*process().wire(), failures, {});
+  auto opened = transport::Stripes::open(*process().wire(), failures, {});
   if (!opened.ok()) {
     log::warning("%s", opened.error().message.c_str());
     return false;
   }
-  own_lanes = opened->release();
+  own_stripes = opened->release();
   return true;
 }
 
-void close_link_lanes() { delete std::exchange(own_lanes, nullptr); }
+void close_link_stripes() { delete std::exchange(own_stripes, nullptr); }
 
 namespace {
 
 // nullptr: there are none.
-transport::Lanes* lanes_of_link() { return own_lanes != nullptr ? own_lanes : process().lanes(); }
+transport::Stripes* stripes_of_link() { return own_stripes != nullptr ? own_stripes : process().stripes(); }
 
 std::unique_ptr<transport::WireLink> opened_link(std::uint32_t connections) {
   const bool in_space = options().space && space::own_membership().has_value();
@@ -77,9 +77,10 @@ std::unique_ptr<transport::WireLink> opened_link(std::uint32_t connections) {
     log::warning("%s", opened.error().message.c_str());
     return nullptr;
   }
-  if (transport::Lanes* const lanes = lanes_of_link(); lanes != nullptr) {
+  if (transport::Stripes* const stripes = stripes_of_link(); stripes != nullptr) {
     // Without them it would be no link for peers that have theirs.
-    const Status carried = (*opened)->carry_by(std::make_unique<transport::LinkLanes>(*lanes, ranks_at_other_sites()));
+    const Status carried =
+        (*opened)->carry_by(std::make_unique<transport::LinkStripes>(*stripes, ranks_at_other_sites()));
     if (!carried) {
       log::warning("%s", carried.error().message.c_str());
       return nullptr;
@@ -91,13 +92,13 @@ std::unique_ptr<transport::WireLink> opened_link(std::uint32_t connections) {
 }  // namespace
 
 void open_link(const LinkWish& wish) {
-  if (!wish.lanes) close_link_lanes();
+  if (!wish.stripes) close_link_stripes();
   own_link = opened_link(wish.connections).release();
-  if (own_link == nullptr) close_link_lanes();
-  with_helper = own_link != nullptr && wish.helper;
+  if (own_link == nullptr) close_link_stripes();
+  with_progress_thread = own_link != nullptr && wish.progress_thread;
 }
 
-bool link_has_helper() { return with_helper; }
+bool link_has_progress_thread() { return with_progress_thread; }
 
 void wait_by_link(bool in_space, p2p::BackoffSettings& settings) {
   constexpr std::uint64_t kLongestNap = 100'000;  // ns; another rank's message wakes it from that, the link's does not
@@ -108,30 +109,30 @@ void wait_by_link(bool in_space, p2p::BackoffSettings& settings) {
   } else {
     settings.sleep = sleep_by_link;
     settings.told = told_by_link;
-    settings.poll_gives_way = host_gives_way();
+    settings.poll_gives_way = native_gives_way();
     // Others want the core, too, also where this node's ranks have one each (containers). A spin of 50 us before each
-    // yield made a ring of 8 B on three test hosts with two cores take 45 us; without it takes 26, the host's 28.
+    // yield made a ring of 8 B on three test hosts with two cores take 45 us; without it takes 26, the MPI library's 28.
     settings.oversubscribed = settings.oversubscribed || settings.poll_gives_way;
   }
 }
 
-void start_link_helper(p2p::Endpoint& of, const transport::LinkHelper::Settings& settings) {
-  if (link_has_helper()) link_helper = new transport::LinkHelper(of, *own_link, waiting, settings);
+void start_link_progress(p2p::Endpoint& of, const transport::LinkProgress::Settings& settings) {
+  if (link_has_progress_thread()) link_progress = new transport::LinkProgress(of, *own_link, waiting, settings);
 }
 
-void stop_link_helper() {
-  if (link_helper != nullptr) link_helper->stop();
+void stop_link_progress() {
+  if (link_progress != nullptr) link_progress->stop();
 }
 
 // Whom receives wait for is watched from now on.
 void watch_awaited() {
   constexpr std::ptrdiff_t kFew = 64;  // connections for one receive from any source
-  for_each_circle([](const Circle& circle) {
-    const auto linked = [](const Circle::Peer& peer) { return peer.link != p2p::kNoPeer; };
-    const bool few = std::ranges::count_if(circle.peers, linked) <= kFew;
-    for (std::size_t rank = 0; rank < circle.peers.size(); ++rank) {
-      const Circle::Peer& peer = circle.peers[rank];
-      if (linked(peer)) endpoint()->watch(circle.context, static_cast<std::int32_t>(rank), few, peer.link);
+  for_each_endpoint_comm([](const EndpointComm& endpoint_comm) {
+    const auto linked = [](const EndpointComm::Peer& peer) { return peer.link != p2p::kNoPeer; };
+    const bool few = std::ranges::count_if(endpoint_comm.peers, linked) <= kFew;
+    for (std::size_t rank = 0; rank < endpoint_comm.peers.size(); ++rank) {
+      const EndpointComm::Peer& peer = endpoint_comm.peers[rank];
+      if (linked(peer)) endpoint()->watch(endpoint_comm.context, static_cast<std::int32_t>(rank), few, peer.link);
     }
   });
 }
@@ -141,23 +142,23 @@ void end_receives_of_lost() {
   const unsigned checks = own_link->checks();
   if (checks_seen.exchange(checks, std::memory_order_relaxed) != checks) watch_awaited();
   if (own_link->lost() == 0) return;
-  for_each_circle([](const Circle& circle) {
+  for_each_endpoint_comm([](const EndpointComm& endpoint_comm) {
     bool any = false;
-    for (std::size_t rank = 0; rank < circle.peers.size(); ++rank) {
-      if (!lost(circle.peers[rank])) continue;
-      endpoint()->fail_receives(circle.context, static_cast<std::int32_t>(rank));
+    for (std::size_t rank = 0; rank < endpoint_comm.peers.size(); ++rank) {
+      if (!lost(endpoint_comm.peers[rank])) continue;
+      endpoint()->fail_receives(endpoint_comm.context, static_cast<std::int32_t>(rank));
       any = true;
     }
-    if (any) endpoint()->fail_receives(circle.context, p2p::kAnySource);
+    if (any) endpoint()->fail_receives(endpoint_comm.context, p2p::kAnySource);
   });
 }
 
 bool lost(const messages::MessageDescriptor& pattern) {
   if (own_link == nullptr || own_link->lost() == 0) return false;
-  const Circle& circle = *pattern.circle;
+  const EndpointComm& endpoint_comm = *pattern.endpoint_comm;
   if (pattern.envelope.source == p2p::kAnySource)
-    return std::ranges::any_of(circle.peers, [](const Circle::Peer& peer) { return lost(peer); });
-  return lost(circle.peers[static_cast<std::size_t>(pattern.envelope.source)]);
+    return std::ranges::any_of(endpoint_comm.peers, [](const EndpointComm::Peer& peer) { return lost(peer); });
+  return lost(endpoint_comm.peers[static_cast<std::size_t>(pattern.envelope.source)]);
 }
 
 void flush_link() {
@@ -165,10 +166,10 @@ void flush_link() {
   wait_until([] { return own_link->flushed(); });
 }
 
-bool answer_by_lanes() {
-  transport::Lanes* const lanes = own_link != nullptr ? lanes_of_link() : nullptr;
-  if (lanes != nullptr) lanes->settled();
-  return lanes != nullptr;
+bool answer_by_stripes() {
+  transport::Stripes* const stripes = own_link != nullptr ? stripes_of_link() : nullptr;
+  if (stripes != nullptr) stripes->settled();
+  return stripes != nullptr;
 }
 
 }  // namespace urakata::shim

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// More elements than an int counts, on hosts without MPI_Count forms: one element of a type of blocks of 2^30 and the
+// More elements than an int counts, on MPI libraries without MPI_Count forms: one element of a type of blocks of 2^30 and the
 // rest.
 #pragma once
 
 #include <cstdint>
 
 #include "shim/native/abi.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
 
@@ -15,16 +15,16 @@ struct LargeCount {
   explicit LargeCount(std::uint64_t count, MPI_Datatype element = MPI_BYTE, std::uint64_t extent = 1) {
     constexpr std::uint64_t kPiece = std::uint64_t{1} << 30U;
     MPI_Datatype piece = MPI_DATATYPE_NULL;
-    host.Type_contiguous(static_cast<int>(kPiece), element, &piece);
+    native.Type_contiguous(static_cast<int>(kPiece), element, &piece);
     const std::uint64_t pieces = count / kPiece;
     const int lengths[] = {static_cast<int>(pieces), static_cast<int>(count % kPiece)};
     const MPI_Aint places[] = {0, static_cast<MPI_Aint>(pieces * kPiece * extent)};
     const MPI_Datatype types[] = {piece, element};
-    host.Type_create_struct(2, lengths, places, types, &type);
-    host.Type_commit(&type);
-    host.Type_free(&piece);
+    native.Type_create_struct(2, lengths, places, types, &type);
+    native.Type_commit(&type);
+    native.Type_free(&piece);
   }
-  ~LargeCount() { host.Type_free(&type); }
+  ~LargeCount() { native.Type_free(&type); }
   LargeCount(const LargeCount&) = delete;
   LargeCount& operator=(const LargeCount&) = delete;
   MPI_Datatype type = MPI_DATATYPE_NULL;

@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
 
 namespace {
 
 struct Left {
-  std::mutex lock;  // helpers run, too, where the program has one thread
+  std::mutex lock;  // progress threads run, too, where the program has one thread
   std::vector<MPI_Datatype> types;
   std::vector<MPI_Op> operations;
   std::vector<MPI_Errhandler> error_handlers;
@@ -29,7 +29,7 @@ void leave(std::vector<Handle> Left::*where, Handle handle) try {
   (left().*where).push_back(handle);
   handles_left.store(true, std::memory_order_relaxed);
 } catch (const std::bad_alloc&) {
-  return;  // the host keeps it until MPI_Finalize
+  return;  // the MPI library keeps it until MPI_Finalize
 }
 
 }  // namespace
@@ -51,9 +51,9 @@ void free_handles_that_are_left() {
     error_handlers.swap(left().error_handlers);
     handles_left.store(false, std::memory_order_relaxed);
   }
-  for (MPI_Datatype& handle : types) host.Type_free(&handle);
-  for (MPI_Op& handle : operations) host.Op_free(&handle);
-  for (MPI_Errhandler& handle : error_handlers) host.Errhandler_free(&handle);
+  for (MPI_Datatype& handle : types) native.Type_free(&handle);
+  for (MPI_Op& handle : operations) native.Op_free(&handle);
+  for (MPI_Errhandler& handle : error_handlers) native.Errhandler_free(&handle);
 }
 
 }  // namespace urakata::shim

@@ -2,7 +2,7 @@
 // Handles of datatypes, operations and error handlers whose last user may have been a progress thread. That thread may
 // not call the MPI library, so a thread of the program frees them.
 //
-// Thread-safety: leave_*() by any thread, free_left_handles() by those that may call the host.
+// Thread-safety: leave_*() by any thread, free_left_handles() by those that may call the MPI library.
 #pragma once
 
 #include <atomic>

@@ -2,11 +2,11 @@
 // Open MPI's predefined handles are addresses of data in its library. Referring to them directly would need the library
 // at load time, which a program that decides late (Python) does not have yet; so they are looked up like the functions.
 //
-// The table is filled by find_host() and constant from then on. Included by abi.hpp right after mpi.h.
+// The table is filled by find_native() and constant from then on. Included by abi.hpp right after mpi.h.
 #pragma once
 
 // clang-format off
-#define URAKATA_HOST_HANDLES(X)                                                                                        \
+#define URAKATA_NATIVE_HANDLES(X)                                                                                        \
   X(ompi_request_null) X(ompi_message_null) X(ompi_mpi_packed)                                                                                                 \
   X(ompi_mpi_2dblprec) X(ompi_mpi_2int) X(ompi_mpi_2integer) X(ompi_mpi_2real) X(ompi_mpi_aint) X(ompi_mpi_byte)       \
       X(ompi_mpi_c_bool) X(ompi_mpi_c_double_complex) X(ompi_mpi_c_float_complex) X(ompi_mpi_c_long_double_complex) X( \
@@ -37,14 +37,14 @@
 
 namespace urakata::shim {
 
-struct HostHandles {
+struct NativeHandles {
 #define URAKATA_HANDLE(name) void* name = nullptr;
-  URAKATA_HOST_HANDLES(URAKATA_HANDLE)
+  URAKATA_NATIVE_HANDLES(URAKATA_HANDLE)
 #undef URAKATA_HANDLE
 };
-extern HostHandles host_handles;
+extern NativeHandles native_handles;
 
 }  // namespace urakata::shim
 
 #undef OMPI_PREDEFINED_GLOBAL
-#define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(urakata::shim::host_handles.global))
+#define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(urakata::shim::native_handles.global))

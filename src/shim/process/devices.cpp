@@ -37,8 +37,8 @@ bool look_for_devices() {
   if (any && ranks_in_space() != 0 && !options().space_devices) tell_once();
   looked.store(now, std::memory_order_relaxed);
   if (!any) {
-    host.may_have_devices.store(false, std::memory_order_seq_cst);
-    if (loads.load(std::memory_order_seq_cst) != now) host.may_have_devices.store(true, std::memory_order_relaxed);
+    native.may_have_devices.store(false, std::memory_order_seq_cst);
+    if (loads.load(std::memory_order_seq_cst) != now) native.may_have_devices.store(true, std::memory_order_relaxed);
   }
   return any;
 }
@@ -58,6 +58,6 @@ extern "C" [[gnu::visibility("hidden")]] void* urakata_before_dlopen(const char*
     real.store(found, std::memory_order_release);
   }
   loads.fetch_add(1, std::memory_order_seq_cst);
-  host.may_have_devices.store(true, std::memory_order_seq_cst);
+  native.may_have_devices.store(true, std::memory_order_seq_cst);
   return found;
 }

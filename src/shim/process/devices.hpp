@@ -8,16 +8,16 @@
 // Thread-safety: by any thread.
 #pragma once
 
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
 
 // Looks if anything has been loaded since the last look.
 [[gnu::cold]] bool look_for_devices();
 
-// True: each buffer's kind has to be asked. One test of a flag on the host's first line where there is none.
+// True: each buffer's kind has to be asked. One test of a flag on the MPI library's first line where there is none.
 inline bool have_devices() {
-  if (host.may_have_devices.load(std::memory_order_relaxed)) [[unlikely]] {
+  if (native.may_have_devices.load(std::memory_order_relaxed)) [[unlikely]] {
     return look_for_devices();
   }
   return false;

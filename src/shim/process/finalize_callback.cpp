@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/helper_thread.hpp"
+#include "base/progress_thread.hpp"
 #include "shim/entries.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
 
@@ -89,8 +89,8 @@ int create_keyval(const Functions& of, int* key) {
     const auto found = std::ranges::find(all.functions, of);
     kept = found != all.functions.end() ? &*found : &all.functions.emplace_back(of);
   }
-  const int code = host.Comm_create_keyval(is_function(of.copy) ? copy_attribute : of.copy,
-                                           is_function(of.erase) ? delete_attribute : of.erase, key, kept);
+  const int code = native.Comm_create_keyval(is_function(of.copy) ? copy_attribute : of.copy,
+                                             is_function(of.erase) ? delete_attribute : of.erase, key, kept);
   if (code == MPI_SUCCESS) {
     const std::lock_guard guard(all.lock);
     std::erase(all.ours, *key);
@@ -119,19 +119,19 @@ int take_key_of_self() {
 // Has MPI_COMM_SELF an attribute of this key, which may be none any more?
 bool has_attribute(int key) {
   MPI_Errhandler handler{};
-  if (host.Comm_get_errhandler(MPI_COMM_SELF, &handler) != MPI_SUCCESS) return false;
-  host.Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  if (native.Comm_get_errhandler(MPI_COMM_SELF, &handler) != MPI_SUCCESS) return false;
+  native.Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   void* value = nullptr;
   int found = 0;
-  const int code = host.Comm_get_attr(MPI_COMM_SELF, key, &value, &found);
-  host.Comm_set_errhandler(MPI_COMM_SELF, handler);
-  host.Errhandler_free(&handler);
+  const int code = native.Comm_get_attr(MPI_COMM_SELF, key, &value, &found);
+  native.Comm_set_errhandler(MPI_COMM_SELF, handler);
+  native.Errhandler_free(&handler);
   return code == MPI_SUCCESS && found != 0;
 }
 
 bool finalized() {
   int flag = 0;
-  host.Finalized(&flag);
+  native.Finalized(&flag);
   return flag != 0;
 }
 
@@ -139,7 +139,7 @@ bool finalized() {
 // and still allows all calls, while its progress loop calls this. For a callback that is not behind delete_attribute(),
 // as Fortran's: where all ranks are in MPI_Finalize already, the wait may end before.
 int end_after_failed_callback() {
-  if (at_end != nullptr && !on_helper_thread && finalized()) end_once();
+  if (at_end != nullptr && !on_progress_thread && finalized()) end_once();
   return 0;
 }
 
@@ -147,15 +147,15 @@ int end_after_failed_callback() {
 
 bool set_finalize_callback(void (*end)()) {
   int key = MPI_KEYVAL_INVALID;
-  if (host.Comm_create_keyval(leave_out_of_copy, deleted, &key, nullptr) != MPI_SUCCESS) return false;
-  const bool set = host.Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS;
-  host.Comm_free_keyval(&key);  // the attribute keeps it
+  if (native.Comm_create_keyval(leave_out_of_copy, deleted, &key, nullptr) != MPI_SUCCESS) return false;
+  const bool set = native.Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS;
+  native.Comm_free_keyval(&key);  // the attribute keeps it
   if (set) at_end = end;
   return set;
 }
 
 void delete_attributes_of_self() {
-  auto* const delete_one = reinterpret_cast<decltype(&PMPI_Comm_delete_attr)>(host_symbol("PMPI_Comm_delete_attr"));
+  auto* const delete_one = reinterpret_cast<decltype(&PMPI_Comm_delete_attr)>(native_symbol("PMPI_Comm_delete_attr"));
   if (delete_one == nullptr) return;
   for (int key = take_key_of_self(); key != MPI_KEYVAL_INVALID; key = take_key_of_self()) {
     being_deleted = key;
@@ -165,17 +165,17 @@ void delete_attributes_of_self() {
 }
 
 int finalize_with_callback() {
-  const bool hook = host.progress_register != nullptr;
-  if (hook) host.progress_register(end_after_failed_callback);
+  const bool hook = native.progress_register != nullptr;
+  if (hook) native.progress_register(end_after_failed_callback);
   last_at_error = hook;
-  const int code = host.Finalize();
+  const int code = native.Finalize();
   last_at_error = false;
   // MPICH calls the callbacks in a later MPI_Session_finalize where the program has a session. Its library stays until
   // then, so the end need not wait.
   if (!hook && finalized()) end_once();
   // From here on nothing of ours may run, also where the library has left our callback out.
   at_end = nullptr;
-  if (hook && host.progress_unregister != nullptr) host.progress_unregister(end_after_failed_callback);
+  if (hook && native.progress_unregister != nullptr) native.progress_unregister(end_after_failed_callback);
   return code;
 }
 
@@ -188,18 +188,19 @@ using namespace urakata::shim;
 // Ours stand before the program's functions.
 URAKATA_EXPORT int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* erase,
                                           int* key, void* extra) {
-  need_host();
-  if (key == nullptr || inside_host(__builtin_return_address(0))) {
-    return host.Comm_create_keyval(copy, erase, key, extra);
+  need_native();
+  if (key == nullptr || inside_native(__builtin_return_address(0))) {
+    return native.Comm_create_keyval(copy, erase, key, extra);
   }
   return create_keyval({copy, erase, extra}, key);
 }
 
 URAKATA_EXPORT int MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
-  need_host();
-  const int code = host.Comm_set_attr(comm, key, value);
+  need_native();
+  const int code = native.Comm_set_attr(comm, key, value);
   // The MPI library sets some for itself (MPI-IO).
-  if (code == MPI_SUCCESS && comm == MPI_COMM_SELF && !inside_host(__builtin_return_address(0))) note_key_of_self(key);
+  if (code == MPI_SUCCESS && comm == MPI_COMM_SELF && !inside_native(__builtin_return_address(0)))
+    note_key_of_self(key);
   return code;
 }
 

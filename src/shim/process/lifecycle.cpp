@@ -8,8 +8,8 @@
 #include "base/options.hpp"
 #include "base/preload_env.hpp"
 #include "shim/collectives/channel_sets.hpp"
-#include "shim/communicators/circle.hpp"
 #include "shim/communicators/communicator.hpp"
+#include "shim/communicators/endpoint_comms.hpp"
 #include "shim/entries.hpp"
 #include "shim/process/process.hpp"
 #include "shim/types/datatype.hpp"
@@ -35,34 +35,34 @@ __attribute__((destructor)) void ended() {
   urakata::log::warning_of_all("the program ended without a call of MPI_Init: Urakata had nothing to do");
 }
 
-using urakata::shim::host;
-using urakata::shim::need_host;
+using urakata::shim::native;
+using urakata::shim::need_native;
 using urakata::shim::process;
 
-void forget(MPI_Comm handle, const urakata::shim::Circle::Freed& freed) {
+void forget(MPI_Comm handle, const urakata::shim::EndpointComm::Freed& freed) {
   const urakata::shim::FreeingCommunicator freeing;
-  urakata::shim::close_circle(handle, freed);
+  urakata::shim::close_endpoint_comm(handle, freed);
   urakata::shim::forget_communicator(handle);
 }
 
-// The program's delete callbacks may still use the communicator, so what is ours goes behind the host's call. Another
+// The program's delete callbacks may still use the communicator, so what is ours goes behind the MPI library's call. Another
 // thread may be given the same handle before that call returns, so during the call only this thread finds it.
 int free_communicator(MPI_Comm* comm, bool disconnects) {
   MPI_Comm const handle = *comm;
-  const urakata::shim::Circle::Freed freed = urakata::shim::before_free(handle, disconnects);
+  const urakata::shim::EndpointComm::Freed freed = urakata::shim::before_free(handle, disconnects);
   if (freed.kept) {
-    urakata::shim::close_circle(handle, freed);
+    urakata::shim::close_endpoint_comm(handle, freed);
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }
   urakata::shim::before_forget(handle);
-  urakata::shim::withdraw_circle(handle);
+  urakata::shim::withdraw_endpoint_comm(handle);
   urakata::shim::withdraw_communicator(handle);
-  const int code = disconnects ? host.Comm_disconnect(comm) : host.Comm_free(comm);
+  const int code = disconnects ? native.Comm_disconnect(comm) : native.Comm_free(comm);
   if (code == MPI_SUCCESS) {
     forget(handle, freed);
   } else {
-    urakata::shim::restore_circle(handle);
+    urakata::shim::restore_endpoint_comm(handle);
     urakata::shim::restore_communicator(handle);
     urakata::shim::forget_error_handler(freed.handler);
   }
@@ -75,72 +75,72 @@ extern "C" {
 
 URAKATA_EXPORT int MPI_Init(int* argc, char*** argv) {
   has_begun.store(true, std::memory_order_relaxed);
-  need_host();
+  need_native();
   return process().initialise(argc, argv, MPI_THREAD_SINGLE, nullptr);
 }
 
 URAKATA_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   has_begun.store(true, std::memory_order_relaxed);
-  need_host();
+  need_native();
   return process().initialise(argc, argv, required, provided);
 }
 
 URAKATA_EXPORT int MPI_Finalize() {
-  need_host();
+  need_native();
   return process().finalise();
 }
 
 URAKATA_EXPORT int MPI_Query_thread(int* provided) {
-  need_host();
-  if (!process().running() || provided == nullptr) return host.Query_thread(provided);
+  need_native();
+  if (!process().running() || provided == nullptr) return native.Query_thread(provided);
   *provided = process().told_level();
   return MPI_SUCCESS;
 }
 
 URAKATA_EXPORT int MPI_Type_free(MPI_Datatype* datatype) {
-  need_host();
+  need_native();
   if (datatype == nullptr || !process().running() || !urakata::shim::forget_datatype(*datatype)) {
-    return host.Type_free(datatype);
+    return native.Type_free(datatype);
   }
   *datatype = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
 
 URAKATA_EXPORT int MPI_Op_free(MPI_Op* op) {
-  need_host();
-  if (op == nullptr || !process().running() || !urakata::shim::forget_operation(*op)) return host.Op_free(op);
+  need_native();
+  if (op == nullptr || !process().running() || !urakata::shim::forget_operation(*op)) return native.Op_free(op);
   *op = MPI_OP_NULL;
   return MPI_SUCCESS;
 }
 
 URAKATA_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
-  need_host();
-  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process().running()) return host.Comm_free(comm);
+  need_native();
+  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process().running()) return native.Comm_free(comm);
   return free_communicator(comm, false);
 }
 
 // Unlike MPI_Comm_free this waits for all pending communication, so ours is brought to its end first.
 URAKATA_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
-  need_host();
-  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process().running()) return host.Comm_disconnect(comm);
+  need_native();
+  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process().running()) return native.Comm_disconnect(comm);
   urakata::shim::drain(*comm);
-  urakata::shim::drain_circle(*comm);
+  urakata::shim::drain_endpoint_comm(*comm);
   return free_communicator(comm, true);
 }
 
-// The info key `urakata_engine` chooses the engine of a communicator; the host gets the other keys.
+// The info key `urakata_engine` chooses the engine of a communicator; the MPI library gets the other keys.
 URAKATA_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
-  need_host();
-  if (process().running() && !process().host_only()) {  // also without the key: other ranks may have it
+  need_native();
+  if (process().running() && !process().native_only()) {  // also without the key: other ranks may have it
     char value[32] = {};
     int found = 0;
-    if (info != MPI_INFO_NULL) host.Info_get(info, "urakata_engine", sizeof value - 1, value, &found);
+    if (info != MPI_INFO_NULL) native.Info_get(info, "urakata_engine", sizeof value - 1, value, &found);
     bool pending = false;
     const auto chosen = urakata::shim::choose_engine(comm, found != 0 ? value : "", &pending);
     if (!chosen.ok()) urakata::log::warning("info key urakata_engine: %s", chosen.error().message.c_str());
   }
-  if (process().running()) urakata::shim::note_promises(comm, info);
-  return host.Comm_set_info(comm, info);
+  if (process().running()) urakata::shim::note_assertions(comm, info);
+  return native.Comm_set_info(comm, info);
 }
 
 int PMPI_Init(int*, char***) URAKATA_ALIAS(MPI_Init);

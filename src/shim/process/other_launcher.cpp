@@ -12,7 +12,7 @@
 
 #include "base/log.hpp"
 #include "base/program_file.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
 
@@ -24,7 +24,7 @@ constexpr int kBadUse = 2;
 
 std::string library_file() {
   Dl_info info{};
-  const bool found = dladdr(reinterpret_cast<const void*>(host.Init_thread), &info) != 0 && info.dli_fname != nullptr;
+  const bool found = dladdr(reinterpret_cast<const void*>(native.Init_thread), &info) != 0 && info.dli_fname != nullptr;
   return found ? info.dli_fname : std::string();
 }
 
@@ -32,7 +32,7 @@ std::string library_file() {
 std::string library_name() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
   int length = 0;
-  host.Get_library_version(version.data(), &length);
+  native.Get_library_version(version.data(), &length);
   std::string name(version.data());
   name.resize(std::min(name.find_first_of("\n,"), name.size()));
   if (constexpr std::string_view kMpich = "MPICH Version:"; name.starts_with(kMpich)) {
@@ -88,7 +88,7 @@ bool is_deaf() {
   return std::getenv("PMIX_NAMESPACE") == nullptr;  // Open MPI's ranks meet by PMIx, which Hydra has none of
 #elif defined(URAKATA_ABI_MPICH)
   // MPICH may be built with PMIx, and Intel MPI may load a PMI library that the user names.
-  return host_symbol("PMIx_Init") == nullptr && std::getenv("I_MPI_PMI_LIBRARY") == nullptr;
+  return native_symbol("PMIx_Init") == nullptr && std::getenv("I_MPI_PMI_LIBRARY") == nullptr;
 #else
   return false;
 #endif

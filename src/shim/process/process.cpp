@@ -9,11 +9,11 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "base/helper_thread.hpp"
 #include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "base/node_warnings.hpp"
 #include "base/options.hpp"
+#include "base/progress_thread.hpp"
 #include "base/reserve.hpp"
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
@@ -25,10 +25,10 @@
 #include "shim/communicators/communicator.hpp"
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/messages/wire_messages.hpp"
-#include "shim/native/host.hpp"
-#include "shim/native/host_bootstrap.hpp"
-#include "shim/native/host_messages.hpp"
 #include "shim/native/left_handles.hpp"
+#include "shim/native/native_bootstrap.hpp"
+#include "shim/native/native_library.hpp"
+#include "shim/native/native_messages.hpp"
 #include "shim/process/finalize_callback.hpp"
 #include "shim/process/other_launcher.hpp"
 #include "shim/process/process_sites.hpp"
@@ -48,57 +48,57 @@ namespace urakata::shim {
 
 namespace {
 
-static_assert(tune::HelperCosts{}.gap == engine::kLongGap, "the same default");
+static_assert(tune::ProgressThreadCosts{}.gap == engine::kLongGap, "the same default");
 
 // The files of ranks that were spawned would have the names of the first ones'.
 bool was_spawned() {
   MPI_Comm parent = MPI_COMM_NULL;
-  host.Comm_get_parent(&parent);
+  native.Comm_get_parent(&parent);
   return parent != MPI_COMM_NULL;
 }
 
 // Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a
-// rank that waits, but a helper that yields to a computing thread gets the core back only when that one's turn is over:
+// rank that waits, but a progress thread that yields to a computing thread gets the core back only when that one's turn is over:
 // some milliseconds later. It polls a few times and sleeps anyway, so it does not yield.
-void around_helper_test(bool begins) {
-  static bool before = false;  // there is one helper (make_engines)
+void around_progress_test(bool begins) {
+  static bool before = false;  // there is one progress thread (make_engines)
   if (begins) {
-    before = host.set_yield_when_idle(false);
+    before = native.set_yield_when_idle(false);
   } else {
-    host.set_yield_when_idle(before);
+    native.set_yield_when_idle(before);
   }
 }
 
-void helper_progressed(std::uint64_t begin, std::uint64_t end) {
+void progress_thread_progressed(std::uint64_t begin, std::uint64_t end) {
   if (observe::Observer* observer = process().observer()) {
-    if (observe::Track* track = observer->helper(0)) track->add(begin, end);
+    if (observe::Track* track = observer->progress_thread(0)) track->add(begin, end);
   }
 }
 
-// `host_too`: may its owners call the host?
+// `native_too`: may its owners call the MPI library?
 std::unique_ptr<engine::Domain> make_domain(transport::Failures& failures, transport::Wire* wire,
-                                            transport::Lanes* lanes, bool host_too) {
+                                            transport::Stripes* stripes, bool native_too) {
   std::unique_ptr<transport::Transport> transport;
-  if (host_too) {
-    transport = std::make_unique<transport::HostTransport<HostMessages>>(failures, options().peer_timeout_ns());
+  if (native_too) {
+    transport = std::make_unique<transport::NativeTransport<NativeMessages>>(failures, options().peer_timeout_ns());
   } else {
     transport = std::make_unique<transport::NoTransport>(failures);
   }
   if (wire != nullptr) {
-    transport = std::make_unique<transport::Route>(std::move(transport), *wire, lanes, ranks_at_other_sites());
+    transport = std::make_unique<transport::Route>(std::move(transport), *wire, stripes, ranks_at_other_sites());
   }
   return std::make_unique<engine::Domain>(std::move(transport));
 }
 
-// What the launcher, the masks and the host say before MPI_Init.
+// What the launcher, the masks and the MPI library say before MPI_Init.
 tune::RunFacts run_facts() {
   const Launcher started = launcher();
   const Options& wish = options();
-  tune::RunFacts facts{.asked = wish.engine, .hook = host.progress_register != nullptr};
+  tune::RunFacts facts{.asked = wish.engine, .hook = native.progress_register != nullptr};
   facts.one_node = started.ranks >= 1 && started.local_ranks == started.ranks;
-  facts.within_node =
-      !facts.one_node ||
-      tune::place_helpers(Topology::of_this_node(), ranks_of_this_node(), wish.placement, wish.helper_cpus).within_node;
+  facts.within_node = !facts.one_node || tune::place_progress_threads(Topology::of_this_node(), ranks_of_this_node(),
+                                                                      wish.placement, wish.progress_cpus)
+                                             .within_node;
   const tune::TransportTerms terms = tune::transport_terms(wish.transport);
   // MPI_THREAD_MULTIPLE is to be had in MPI_Init only. So what may turn out to be better than the wire counts here, too.
   facts.by_wire =
@@ -125,7 +125,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   log::set_verbosity(wish.verbose);
   if (std::getenv(kOriginsVariable) == nullptr) warn_of_unknown_variables();  // else urakata-exec has
   refuse_other_launcher(started);
-  host_only_ = wish.engine == EngineKind::host;
+  native_only_ = wish.engine == EngineKind::native;
   facts_ = run_facts();
   if (!facts_.one_node) open_before_ = job::open_files();
   const bool threads = tune::asks_for_threads(facts_);
@@ -134,7 +134,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
     const auto task = wish.space ? space::own_membership() : std::nullopt;
     const space::FreshTables fresh(task.has_value());
     const space::SharedFiles shared(task);
-    return host.Init_thread(argc, argv, threads ? MPI_THREAD_MULTIPLE : required, &got);
+    return native.Init_thread(argc, argv, threads ? MPI_THREAD_MULTIPLE : required, &got);
   }();
   if (code != MPI_SUCCESS) return code;
   told_level_ = std::min(required, got);
@@ -142,19 +142,19 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   multiple_ = got == MPI_THREAD_MULTIPLE;
   one_at_a_time = !multiple_;
 
-  host.Comm_rank(MPI_COMM_WORLD, &world_rank_);
-  host.Comm_size(MPI_COMM_WORLD, &world_size_);
+  native.Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  native.Comm_size(MPI_COMM_WORLD, &world_size_);
   refuse_rank_left_alone(started, world_size_);
   log::set_rank(world_rank_);
   if (!wish.report.empty() && !was_spawned()) {
     observer_ = std::make_unique<observe::Observer>(wish.timeline, 1);
   }
   measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
-  host_only_ = !set_up();
-  if (!host_only_ || observer_ != nullptr) {
+  native_only_ = !set_up();
+  if (!native_only_ || observer_ != nullptr) {
     ends_in_callback_ = set_finalize_callback([] { process().end(); });
   }
-  if (observer_) host.message_path = MessagePath::observed;
+  if (observer_) native.message_path = MessagePath::observed;
   init_ns_ = now_ns();
   running_ = true;
   return MPI_SUCCESS;
@@ -163,11 +163,12 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
 bool Process::set_up() {
   const Options& wish = options();
   reserve::set_aside();
-  HostBootstrap all(MPI_COMM_WORLD);
+  NativeBootstrap all(MPI_COMM_WORLD);
   if (!job_.agree(all, own_facts())) return false;
   if (job_.contexts() == 0) {
-    log::warning_of_all("the host allows message tags up to %d only; Urakata needs 81920 and leaves all to the host",
-                        largest_tag_);
+    log::warning_of_all(
+        "the MPI library allows message tags up to %d only; Urakata needs 81920 and leaves all to the MPI library",
+        largest_tag_);
     return false;
   }
   register_predefined();
@@ -175,9 +176,9 @@ bool Process::set_up() {
   open_world_origin(job_.contexts());
   NodeRanks node_ranks = ranks_of_this_node();
   const std::int32_t leader = make_communicators();
-  HostBootstrap world(world_);
+  NativeBootstrap world(world_);
   if (!job_.meet(world, leader, node_ranks)) return false;
-  placement_ = tune::place_helpers(Topology::of_this_node(), node_ranks, wish.placement, wish.helper_cpus);
+  placement_ = tune::place_progress_threads(Topology::of_this_node(), node_ranks, wish.placement, wish.progress_cpus);
   oversubscribed_ = placement_.oversubscribed;
   if (!job_.note_crowded(world, placement_.crowded)) return false;
   const auto own = static_cast<std::int32_t>(world.rank());
@@ -197,7 +198,7 @@ bool Process::set_up() {
   if (!better_network_.empty()) {
     log::information("a network that the MPI library drives better than TCP: %s", better_network_.c_str());
   }
-  open_lanes();
+  open_stripes();
   choose_messages(world);
   if (facts_.asked == EngineKind::kernel) {
     if (job_.all_kernel()) {
@@ -219,15 +220,15 @@ bool Process::set_up() {
   // a progress thread: that cannot wait for itself, nor for others, which may wait for a lock that it holds.
   static const pid_t owner = getpid();
   std::atexit([] {
-    if (getpid() == owner && !on_helper_thread) process().stop_helpers();
+    if (getpid() == owner && !on_progress_thread) process().stop_progress_threads();
   });
   enter_space(wish.space, engine_choice_.fallback);
   if (endpoint() != nullptr) {
-    start_link_helper(*endpoint(), {.cpus = placement_.helper,
-                                    .spare = placement_.spare,
-                                    .long_gap_ns = static_cast<std::uint64_t>(tune::costs().helper.gap)});
+    start_link_progress(*endpoint(), {.cpus = placement_.progress_thread,
+                                      .spare = placement_.spare,
+                                      .long_gap_ns = static_cast<std::uint64_t>(tune::costs().progress_thread.gap)});
   }
-  if (fallback == nullptr && wire() != nullptr && engine_choice_.fallback) start_exchange_helper();
+  if (fallback == nullptr && wire() != nullptr && engine_choice_.fallback) start_exchange_progress();
   const auto warnings = job::share_lines(world, job_.nodes(), log::withheld_node_warnings());
   for (const std::string& line : warnings.here) log::warning("%s", line.c_str());
   return true;
@@ -237,33 +238,34 @@ bool Process::set_up() {
 void Process::choose_messages(job::Bootstrap& world) {
   const Options& wish = options();
   const auto own = static_cast<std::int32_t>(world.rank());
-  const bool helper = tune::link_has_helper(facts_);
+  const bool progress_thread = tune::link_has_progress_thread(facts_);
   tune::MessagesFacts facts{.asked = wish.wire_messages, .space = wish.space};
   std::vector<tune::MessagesFacts> all(world.ranks(), facts);
   if (transports_.any()) {
     facts.better = !better_network_.empty();
     facts.room = job::room_for_link(job_.nodes(), own);
-    facts.moves = facts_.hook || multiple_ || helper;
-    const bool one_site = sites_.count < 2 && wish.wire_messages != MessagesWish::host;
-    facts.lanes = lanes_ != nullptr || (one_site && open_link_lanes(failures_));
-    facts.shares_cores = placement_.oversubscribed || host_gives_way();
+    facts.moves = facts_.hook || multiple_ || progress_thread;
+    const bool one_site = sites_.count < 2 && wish.wire_messages != MessagesWish::native;
+    facts.stripes = stripes_ != nullptr || (one_site && open_link_stripes(failures_));
+    facts.shares_cores = placement_.oversubscribed || native_gives_way();
     all = world.gathered(facts);
     if (all.empty()) {
-      messages_choice_.why = "through the host, which refuses the meeting of the ranks";
-      close_link_lanes();
+      messages_choice_.why = "through the MPI library, which refuses the meeting of the ranks";
+      close_link_stripes();
       return;
     }
   }
   messages_choice_ = tune::choose_messages(all, own, transports_, sites_.count);
   if (wiring_.wire() != nullptr)
     log::information("the program's messages between nodes: %s", messages_choice_.why.c_str());
-  if (!messages_choice_.by_wire) return close_link_lanes();
+  if (!messages_choice_.by_wire) return close_link_stripes();
   const bool room = job::room_for_link(job_.nodes(), own, transport::Width::kMost);
-  const auto choice = tune::choose_connections(wish.connections, messages_choice_.lanes, room);
+  const auto choice = tune::choose_connections(wish.connections, messages_choice_.stripes, room);
   if (!choice.why.empty()) {
     log::information("long messages go over one connection for each pair of ranks: %s", choice.why.c_str());
   }
-  open_link({.helper = helper, .lanes = messages_choice_.lanes, .connections = choice.connections});
+  open_link(
+      {.progress_thread = progress_thread, .stripes = messages_choice_.stripes, .connections = choice.connections});
 }
 
 // On all ranks alike.
@@ -277,21 +279,24 @@ void Process::make_engines() {
   const Options& wish = options();
   facts_.no_wire = tune::no_wire_for(why_not_by_wire(), better_network_);
   engine_choice_ = tune::choose_engines(facts_, multiple_, placement_);
-  HostBootstrap world(world_);
+  NativeBootstrap world(world_);
   refuse_together(world, job_.nodes(), engine_choice_.refusal);
   if (!engine_choice_.warning.empty()) log::warning_of_node("%s", engine_choice_.warning.c_str());
-  engine::HelperSettings settings;
+  engine::ProgressThreadSettings settings;
   settings.name = "urakata/0";
   settings.spare = placement_.spare;
   settings.nap_ns = wish.nap_us * 1000;
-  settings.long_gap_ns = static_cast<std::uint64_t>(tune::costs().helper.gap);
-  if (host.set_yield_when_idle != nullptr && multiple_) settings.around_test = around_helper_test;
-  settings.cpus = placement_.helper;
-  if (observer_ && wish.timeline) settings.progressed = helper_progressed;
+  settings.long_gap_ns = static_cast<std::uint64_t>(tune::costs().progress_thread.gap);
+  if (native.set_yield_when_idle != nullptr && multiple_) settings.around_test = around_progress_test;
+  settings.cpus = placement_.progress_thread;
+  if (observer_ && wish.timeline) settings.progressed = progress_thread_progressed;
   if (engine_choice_.why_not(name(EngineKind::thread)).empty()) one_at_a_time = false;
   engines_.make(
       engine_choice_.usable(), engine_choice_.fallback, failures_,
-      [this](bool helper) { return make_domain(failures_, wiring_.wire(), lanes_, !helper || multiple_); }, settings);
+      [this](bool progress_thread) {
+        return make_domain(failures_, wiring_.wire(), stripes_, !progress_thread || multiple_);
+      },
+      settings);
   progress_.open(wiring_.wire() != nullptr, world_);
 }
 
@@ -310,34 +315,34 @@ std::string Process::why_not_by_wire() const {
   return "";
 }
 
-void Process::stop_helpers() {
-  stop_message_helpers();
+void Process::stop_progress_threads() {
+  stop_message_progress();
   stop_channel_sets();
   for (engine::Engine* engine : engines_.all()) engine->stop();
 }
 
 // MPICH takes no locks inside MPI_Finalize, so no progress thread may call it there. In delete callbacks that only
 // MPI_Finalize runs, such as Fortran's, the program's own calls progress everything.
-void Process::stop_host_helpers() {
+void Process::stop_native_progress_threads() {
   if (fallback != nullptr) fallback->stop();
   for (engine::Engine* engine : engines_.all()) engine->stop();
 }
 
 int Process::finalise() {
-  if (!running_) return host.Finalize();
+  if (!running_) return native.Finalize();
   if (!ends_in_callback_) {
     end();
-    return host.Finalize();
+    return native.Finalize();
   }
-  if (multiple_ && host.progress_register == nullptr) {
+  if (multiple_ && native.progress_register == nullptr) {
     delete_attributes_of_self();
-    stop_host_helpers();
+    stop_native_progress_threads();
   }
   const int code = finalize_with_callback();
   if (running_) {  // the library has left our callback out, and allows no more calls
     running_ = false;
     own_endpoint = nullptr;
-    stop_helpers();
+    stop_progress_threads();
     if (observer_) write_report();
   }
   return code;
@@ -345,9 +350,9 @@ int Process::finalise() {
 
 void Process::end() {
   leave_space();
-  host.message_path = MessagePath::host;
+  native.message_path = MessagePath::native;
   running_ = false;
-  if (!host_only_) {
+  if (!native_only_) {
     // Operations whose requests were freed: other ranks need our part in them.
     Ladder ladder(oversubscribed_);
     auto pending = [&] {
@@ -357,21 +362,21 @@ void Process::end() {
       if (!progress_.step_all()) ladder.step();
     }
     settle_left_behind();
-    settle_lanes();
+    settle_stripes();
     judge_links();
     progress_.unhook();
     leave_channel_sets();
-    stop_helpers();
+    stop_progress_threads();
     free_left_handles();
   }
   if (observer_) write_report();
-  if (!host_only_) {
-    host.Group_free(&world_group_);
+  if (!native_only_) {
+    native.Group_free(&world_group_);
     // Others leave both to MPI_Finalize. Where messages are left that nobody has received, as after a call with wrong
     // arguments on one rank, MPICH frees no communicator, and inside MPI_Finalize ends the job for it.
 #if defined(URAKATA_ABI_OPENMPI)
-    host.Comm_free(&self_);
-    host.Comm_free(&world_);
+    native.Comm_free(&self_);
+    native.Comm_free(&world_);
 #endif
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The communicators that a process makes in MPI_Init, and what it asks the host for there.
+// The communicators that a process makes in MPI_Init, and what it asks the MPI library for there.
 #include <algorithm>
 #include <cstdint>
 
 #include "base/options.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "transport/group.hpp"
 
@@ -13,7 +13,7 @@ namespace urakata::shim {
 job::Facts Process::own_facts() {
   int* most = nullptr;
   int found = 0;
-  host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+  native.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   if (found != 0) largest_tag_ = *most;
   job::Facts facts = job::own_facts();
   using transport::Group;
@@ -29,25 +29,25 @@ std::int32_t Process::make_communicators() {
   // By way of one that is given back: making communicators takes non-blocking collectives of the one they are made of,
   // and while there is a communicator that has done one, each of Open MPI's polls looks after these. MPI_COMM_WORLD
   // would stay.
-  host.Comm_group(MPI_COMM_WORLD, &world_group_);
+  native.Comm_group(MPI_COMM_WORLD, &world_group_);
   MPI_Comm origin = MPI_COMM_NULL;
-  host.Comm_create_group(MPI_COMM_WORLD, world_group_, 0, &origin);  // by messages
-  host.Comm_dup(origin, &world_);
-  host.Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
+  native.Comm_create_group(MPI_COMM_WORLD, world_group_, 0, &origin);  // by messages
+  native.Comm_dup(origin, &world_);
+  native.Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
   MPI_Group own = MPI_GROUP_NULL;
-  host.Comm_group(MPI_COMM_SELF, &own);
-  host.Comm_create_group(MPI_COMM_SELF, own, 0, &self_);
-  host.Group_free(&own);
+  native.Comm_group(MPI_COMM_SELF, &own);
+  native.Comm_create_group(MPI_COMM_SELF, own, 0, &self_);
+  native.Group_free(&own);
   MPI_Comm node = MPI_COMM_NULL;
-  host.Comm_split_type(origin, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  host.Comm_free(&origin);
+  native.Comm_split_type(origin, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  native.Comm_free(&origin);
   MPI_Group group = MPI_GROUP_NULL;
-  host.Comm_group(node, &group);
+  native.Comm_group(node, &group);
   const int first = 0;
   int leader = 0;
-  host.Group_translate_ranks(group, 1, &first, world_group_, &leader);
-  host.Group_free(&group);
-  host.Comm_free(&node);
+  native.Group_translate_ranks(group, 1, &first, world_group_, &leader);
+  native.Group_free(&group);
+  native.Comm_free(&node);
   return leader;
 }
 

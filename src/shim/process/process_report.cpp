@@ -13,9 +13,9 @@
 #include "device/staging_buffer.hpp"
 #include "observe/report.hpp"
 #include "p2p/fence.hpp"
-#include "shim/collectives/exchange_helper.hpp"
+#include "shim/collectives/exchange_progress.hpp"
 #include "shim/messages/wire_messages.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/process_sites.hpp"
 #include "shim/process/program.hpp"
@@ -37,10 +37,10 @@ void Process::write_report() {
   meta.file = program_file();
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
-  host.Get_library_version(version, &length);
-  meta.host_mpi = std::string(version).substr(0, std::string(version).find('\n'));
+  native.Get_library_version(version, &length);
+  meta.mpi_library = std::string(version).substr(0, std::string(version).find('\n'));
   meta.abi = kAbi;
-  meta.engine = host_only_                            ? "host"
+  meta.engine = native_only_                          ? "host"
                 : engines_.named("kernel") != nullptr ? "kernel"
                                                       : std::string(engines_.best().name());
   meta.engine_why = engine_choice_.why;
@@ -48,40 +48,44 @@ void Process::write_report() {
   meta.transport_why = transports_.why();
   meta.messages = link() != nullptr ? "wire" : "host";
   meta.messages_why = messages_choice_.why;
-  meta.messages_helper = link_helper != nullptr;
+  meta.messages_progress = link_progress != nullptr;
   meta.sites = report_of_sites();
   meta.space.asked = options().space;
   meta.space.ranks = static_cast<std::uint32_t>(ranks_in_space());
   if (meta.space.asked && meta.space.ranks == 0) {
     const char* const why = std::getenv(space::kOutsideVariable);
-    meta.space.why = why != nullptr ? why : host_only_ ? "everything is left to the host" : "not started in one";
+    meta.space.why = why != nullptr ? why
+                     : native_only_ ? "everything is left to the MPI library"
+                                    : "not started in one";
   }
   meta.devices = {device::names(), device::traffic().fetched, device::traffic().stored};
   for (const Option& option : option_table()) {
     meta.options.push_back(
         {std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});
   }
-  std::uint64_t helpers_ns = 0;
+  std::uint64_t progress_threads_ns = 0;
   for (engine::Engine* engine : engines_.all()) {
-    const std::uint64_t used = engine->helper_cpu_ns();
+    const std::uint64_t used = engine->progress_cpu_ns();
     if (used == 0) continue;
-    helpers_ns += used;
-    meta.helpers.push_back({placement_.spare ? "spare core" : "shared core", "", static_cast<double>(used) * 1e-9});
+    progress_threads_ns += used;
+    meta.progress_threads.push_back(
+        {placement_.spare ? "spare core" : "shared core", "", static_cast<double>(used) * 1e-9});
   }
-  if (const std::uint64_t used = link_helper != nullptr ? link_helper->cpu_ns() : 0; used != 0) {
-    helpers_ns += used;
-    meta.helpers.push_back({"messages between nodes", "", static_cast<double>(used) * 1e-9});
+  if (const std::uint64_t used = link_progress != nullptr ? link_progress->cpu_ns() : 0; used != 0) {
+    progress_threads_ns += used;
+    meta.progress_threads.push_back({"messages between nodes", "", static_cast<double>(used) * 1e-9});
   }
-  if (const std::uint64_t used = exchange_helper_cpu_ns(); used != 0) {
-    helpers_ns += used;
-    meta.helpers.push_back({"exchanges between nodes", "", static_cast<double>(used) * 1e-9});
+  if (const std::uint64_t used = exchange_progress_cpu_ns(); used != 0) {
+    progress_threads_ns += used;
+    meta.progress_threads.push_back({"exchanges between nodes", "", static_cast<double>(used) * 1e-9});
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
   };
-  meta.caller_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime) - static_cast<double>(helpers_ns) * 1e-9;
+  meta.caller_cpu_seconds =
+      seconds(usage.ru_utime) + seconds(usage.ru_stime) - static_cast<double>(progress_threads_ns) * 1e-9;
   meta.fences = p2p::fences();
   const auto written = observe::write(*observer_, std::string(options().report), meta);
   if (!written.ok()) log::error("%s", written.error().message.c_str());

@@ -13,12 +13,12 @@
 #include "base/waiting.hpp"
 #include "job/site_exchange.hpp"
 #include "job/sites.hpp"
-#include "shim/native/host.hpp"
-#include "shim/native/host_bootstrap.hpp"
+#include "shim/native/native_bootstrap.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/refusal.hpp"
 #include "shim/process/site_links.hpp"
-#include "transport/lanes.hpp"
+#include "transport/stripes.hpp"
 
 namespace urakata::shim {
 
@@ -46,31 +46,31 @@ Sites Process::meet_sites(job::Bootstrap& world, const Network& network) {
   return sites;
 }
 
-void Process::open_lanes() {
+void Process::open_stripes() {
   if (sites_.count < 2) return;
   log::information("%s", sites_text_.c_str());
   const std::uint32_t streams = options().connections != 0 ? options().connections : kStandardStreams;
   if (wiring_.wire() != nullptr) {
-    auto opened = transport::Lanes::open(*wiring_.wire(), failures_,
-                                         {.streams = streams, .congestion = std::string(options().congestion)});
+    auto opened = transport::Stripes::open(*wiring_.wire(), failures_,
+                                           {.streams = streams, .congestion = std::string(options().congestion)});
     if (opened.ok()) {
-      lanes_ = opened->release();
+      stripes_ = opened->release();
     } else {
       log::warning("%s", opened.error().message.c_str());
     }
   }
   // Both ends of a pair must have them.
-  enum class Has : std::uint8_t { lanes, no_wire, neither };
-  HostBootstrap world(world_);
-  const auto all = world.gathered(lanes_ != nullptr           ? Has::lanes
+  enum class Has : std::uint8_t { stripes, no_wire, neither };
+  NativeBootstrap world(world_);
+  const auto all = world.gathered(stripes_ != nullptr         ? Has::stripes
                                   : wiring_.wire() == nullptr ? Has::no_wire
                                                               : Has::neither);
   if (all.empty() || std::ranges::find(all, Has::neither) != all.end()) {
-    delete std::exchange(lanes_, nullptr);
-  } else if (lanes_ != nullptr && options().connections == 0 && std::ranges::find(all, Has::no_wire) == all.end()) {
-    learn_links(world, *lanes_, sites_, job_.nodes(),
+    delete std::exchange(stripes_, nullptr);
+  } else if (stripes_ != nullptr && options().connections == 0 && std::ranges::find(all, Has::no_wire) == all.end()) {
+    learn_links(world, *stripes_, sites_, job_.nodes(),
                 [this](std::int32_t one, std::int32_t other) { return transports_.by_wire(one, other); });
-    lanes_->set_streams(streams);  // to whom the link is not known
+    stripes_->set_streams(streams);  // to whom the link is not known
   }
 }
 
@@ -93,13 +93,13 @@ observe::Meta::Sites report_of_sites() {
     const std::uint32_t round_trip_us = sites.round_trip_us[own * sites.count + site];
     told.ways.push_back({.site = sites.names[site], .round_trip_ms = round_trip_us * 1e-3});
   }
-  if (process().lanes() != nullptr) {
-    for (const auto& [rank, traffic] : process().lanes()->traffic()) {
+  if (process().stripes() != nullptr) {
+    for (const auto& [rank, traffic] : process().stripes()->traffic()) {
       auto& way = told.ways[static_cast<std::size_t>(sites.of[static_cast<std::size_t>(rank)])];
       way.bytes += traffic.bytes;
       way.pieces += traffic.pieces;
       way.again += traffic.again;
-      way.lanes = std::max(way.lanes, traffic.lanes);
+      way.connections = std::max(way.connections, traffic.stripes);
       way.lost += traffic.lost;
     }
   }
@@ -108,17 +108,17 @@ observe::Meta::Sites report_of_sites() {
   return told;
 }
 
-void Process::settle_lanes() {
+void Process::settle_stripes() {
   if (sites_.count < 2) return;
   Ladder ladder(oversubscribed_);
   const auto settled = [&] {
-    if (lanes_ == nullptr || lanes_->settled()) return true;
+    if (stripes_ == nullptr || stripes_->settled()) return true;
     progress_.step_all();
     return false;
   };
   while (!settled()) ladder.step();
-  // What a lost lane had comes again over another one, also what has come: until all are settled, all answer.
-  HostBootstrap(world_).meet([&] {
+  // What a lost stripe had comes again over another one, also what has come: until all are settled, all answer.
+  NativeBootstrap(world_).meet([&] {
     settled();
     ladder.step();
   });
@@ -126,9 +126,9 @@ void Process::settle_lanes() {
 
 void Process::judge_links() {
   if (sites_.count < 2) return;
-  HostBootstrap world(world_);
-  // As in open_lanes(): one that lacks them has learnt nothing, and then none has.
-  if (lanes_ != nullptr && any_link_known()) shim::judge_links(world, *lanes_, sites_);
+  NativeBootstrap world(world_);
+  // As in open_stripes(): one that lacks them has learnt nothing, and then none has.
+  if (stripes_ != nullptr && any_link_known()) shim::judge_links(world, *stripes_, sites_);
 }
 
 }  // namespace urakata::shim

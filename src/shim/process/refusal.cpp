@@ -9,7 +9,7 @@
 
 #include "base/log.hpp"
 #include "job/shared_lines.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
 
@@ -24,7 +24,7 @@ void say(const std::string& message) {
 [[noreturn]] void end_job() {
   // At MPI_Abort a launcher may end before it has read what the ranks wrote last (seen with Hydra 5.0.2).
   usleep(100'000);
-  host.Abort(MPI_COMM_WORLD, 2);
+  native.Abort(MPI_COMM_WORLD, 2);
   std::_Exit(2);
 }
 

@@ -10,7 +10,7 @@
 
 namespace urakata::shim {
 
-// Says the message and ends the job with exit code 2. After the host's MPI_Init.
+// Says the message and ends the job with exit code 2. After the MPI library's MPI_Init.
 [[noreturn]] void refuse_job(const std::string& message);
 
 // Collective. Ends the job likewise where a rank has a message; which of them is said by whom: job/shared_lines.hpp.

@@ -31,7 +31,7 @@ struct State {
   std::size_t sites = 0;
 };
 State& state() {
-  static auto* made = new State;  // never ended: helpers may still look at it
+  static auto* made = new State;  // never ended: progress threads may still look at it
   return *made;
 }
 
@@ -79,7 +79,7 @@ lanes::Way all_nodes(const job::LinkRates& rates, std::size_t one, std::size_t o
 }
 
 // As many connections to each rank at another site as fill the link to it.
-void use_links(transport::Lanes& lanes, const Sites& sites, std::size_t own) {
+void use_links(transport::Stripes& stripes, const Sites& sites, std::size_t own) {
   State& now = state();
   const job::LinkRates& rates = *now.rates;
   now.sites = sites.count;
@@ -89,8 +89,8 @@ void use_links(transport::Lanes& lanes, const Sites& sites, std::size_t own) {
     if (site == own || !link) continue;
     const lanes::Way way = all_nodes(rates, own, site);
     const std::uint32_t streams = lanes::streams_for(*link, way);
-    const std::uint32_t first = lanes::first_streams_for(*link, way, streams, transport::Lanes::kFirstFlight);
-    lanes.set_streams(static_cast<std::int32_t>(rank), streams, first);
+    const std::uint32_t first = lanes::first_streams_for(*link, way, streams, transport::Stripes::kFirstFlight);
+    stripes.set_streams(static_cast<std::int32_t>(rank), streams, first);
   }
 }
 
@@ -105,8 +105,8 @@ std::uint64_t long_one(const job::LinkTable& links) {
 
 }  // namespace
 
-void learn_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
-                 std::span<const std::int32_t> nodes, const job::HaveLanes& have_lanes) {
+void learn_links(job::Bootstrap& world, transport::Stripes& stripes, const Sites& sites,
+                 std::span<const std::int32_t> nodes, const job::HaveStripes& have_stripes) {
   const std::uint64_t begin = now_ns();
   Result<job::KnownRates> read = job::known_rates(world, sites, options().link_rates, host_name());
   job::KnownRates& known = state().known;
@@ -119,10 +119,10 @@ void learn_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& si
   if (world.rank() == 0) {
     for (const std::string& line : known.changed) log::warning("%s", line.c_str());
   }
-  state().rates = job::measure_links(world, lanes, sites, nodes, have_lanes, known.of);
+  state().rates = job::measure_links(world, stripes, sites, nodes, have_stripes, known.of);
   const std::optional<job::LinkRates>& rates = state().rates;
   if (!rates) return;
-  use_links(lanes, sites, static_cast<std::size_t>(sites.of[world.rank()]));
+  use_links(stripes, sites, static_cast<std::size_t>(sites.of[world.rank()]));
   for (std::size_t one = 0; one < sites.count; ++one) {
     for (std::size_t other = one + 1; other < sites.count; ++other) {
       const std::size_t at = one * sites.count + other;
@@ -134,18 +134,18 @@ void learn_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& si
   }
   log::information("the links between sites were known after %.2f s", static_cast<double>(now_ns() - begin) * 1e-9);
   if (world.rank() == 0) add_to_file(known.file, job::new_entries(known, rates->of, sites));
-  if (!known.file.empty()) lanes.note_sites(sites.of, long_one(rates->of));
+  if (!known.file.empty()) stripes.note_sites(sites.of, long_one(rates->of));
 }
 
-void judge_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& sites) {
+void judge_links(job::Bootstrap& world, transport::Stripes& stripes, const Sites& sites) {
   const job::KnownRates& known = state().known;
   if (known.file.empty() || !state().rates) return;
   std::vector<job::Carried> own(sites.count);
-  for (const auto& [rank, traffic] : lanes.traffic()) {
+  for (const auto& [rank, traffic] : stripes.traffic()) {
     own[static_cast<std::size_t>(sites.of[static_cast<std::size_t>(rank)])].bytes_in_all += traffic.bytes;
   }
   for (std::size_t site = 0; site < sites.count; ++site) {
-    const auto busiest = lanes.busiest(static_cast<std::int32_t>(site));
+    const auto busiest = stripes.busiest(static_cast<std::int32_t>(site));
     own[site].bytes = busiest.bytes;
     own[site].seconds = busiest.seconds;
     own[site].connections = busiest.connections;

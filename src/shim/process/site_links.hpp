@@ -11,7 +11,7 @@
 #include "job/link_rates.hpp"
 #include "lanes/model.hpp"
 #include "observe/report.hpp"
-#include "transport/lanes.hpp"
+#include "transport/stripes.hpp"
 
 namespace urakata::shim {
 
@@ -19,14 +19,14 @@ namespace urakata::shim {
 const LinkFacts* link_between(std::int32_t one, std::int32_t other);
 bool any_link_known();
 
-// Collective, in MPI_Init. Sets the number of the lanes' connections to a rank to what fills the link to its site. What had
+// Collective, in MPI_Init. Sets the number of stripes to a rank to what fills the link to its site. What had
 // to be measured rank 0 adds to the file, if there is one.
-void learn_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& sites,
-                 std::span<const std::int32_t> nodes, const job::HaveLanes& have_lanes);
+void learn_links(job::Bootstrap& world, transport::Stripes& stripes, const Sites& sites,
+                 std::span<const std::int32_t> nodes, const job::HaveStripes& have_stripes);
 
 // Collective, in MPI_Finalize, and nothing where there is no file: did the links carry what it says? If not, rank 0 says
 // so and notes it there, and the next job measures them.
-void judge_links(job::Bootstrap& world, transport::Lanes& lanes, const Sites& sites);
+void judge_links(job::Bootstrap& world, transport::Stripes& stripes, const Sites& sites);
 
 std::vector<observe::Meta::Sites::Link> report_of_links(const Sites& sites);
 

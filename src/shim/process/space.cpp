@@ -10,14 +10,14 @@
 #include "base/log.hpp"
 #include "base/waiting.hpp"
 #include "shim/collectives/channel_exchange.hpp"
-#include "shim/collectives/exchange_helper.hpp"
-#include "shim/communicators/circle.hpp"
+#include "shim/collectives/exchange_progress.hpp"
 #include "shim/communicators/communicator_origin.hpp"
-#include "shim/messages/host_send.hpp"
-#include "shim/messages/message_host.hpp"
+#include "shim/communicators/endpoint_comms.hpp"
+#include "shim/messages/native_receive_calls.hpp"
+#include "shim/messages/native_send.hpp"
 #include "shim/messages/wire_messages.hpp"
-#include "shim/native/asking_host.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/asking_native.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/copying.hpp"
 #include "shim/process/process.hpp"
 #include "shim/requests/wait_until.hpp"
@@ -50,15 +50,15 @@ std::vector<bool>& links() {
 bool poll_others() {
   const bool moved = process().progress().step_all();
   int flag = 0;
-  const AskingHost asking;
-  host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, process().world(), &flag, MPI_STATUS_IGNORE);
+  const AskingNative asking;
+  native.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, process().world(), &flag, MPI_STATUS_IGNORE);
   return moved;
 }
 
-p2p::Callers callers(bool helper) {
+p2p::Callers callers(bool progress_thread) {
   if (process().told_level() == MPI_THREAD_MULTIPLE) return p2p::Callers::many;
-  if (link_has_helper()) return p2p::Callers::one_and_often;
-  return helper ? p2p::Callers::one_and_helper : p2p::Callers::one;
+  if (link_has_progress_thread()) return p2p::Callers::one_and_often;
+  return progress_thread ? p2p::Callers::one_and_progress_thread : p2p::Callers::one;
 }
 
 // What each rank tells all others in enter_space().
@@ -72,8 +72,8 @@ struct SpaceRecord {
 template <class Wait>
 bool pass_barrier(Wait wait) {
   MPI_Request barrier = MPI_REQUEST_NULL;
-  if (host.Ibarrier(process().world(), &barrier) != MPI_SUCCESS) {
-    log::error("the host refuses a barrier in MPI_Finalize; ranks of the space may miss messages");
+  if (native.Ibarrier(process().world(), &barrier) != MPI_SUCCESS) {
+    log::error("the MPI library refuses a barrier in MPI_Finalize; ranks of the space may miss messages");
     return false;
   }
   wait(&barrier);
@@ -100,7 +100,7 @@ void tell_outside() {
   const auto first = std::find(spaces().begin(), spaces().end(), 0U);
   const char* why = std::getenv(space::kOutsideVariable);
   int rank = 0;
-  host.Comm_rank(MPI_COMM_WORLD, &rank);
+  native.Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0 || first - spaces().begin() != rank || why == nullptr) return;
   log::warning("%zd of %zu ranks run as ordinary processes, outside the space; this one: %s",
                std::count(first, spaces().end(), 0U), spaces().size(), why);
@@ -112,12 +112,13 @@ constinit p2p::Endpoint* own_endpoint = nullptr;
 constinit FallbackProgress* fallback = nullptr;
 constinit int tag_limit = 0;
 
-void enter_space(bool wanted, bool helper) {
+void enter_space(bool wanted, bool progress_thread) {
   const auto membership = wanted ? space::own_membership() : std::nullopt;
   SpaceRecord own;
   std::unique_ptr<p2p::Endpoint> opened;
   if (membership || link() != nullptr) {
-    opened = std::make_unique<p2p::Endpoint>(callers(helper), own_backoff(membership.has_value()), own_copying());
+    opened =
+        std::make_unique<p2p::Endpoint>(callers(progress_thread), own_backoff(membership.has_value()), own_copying());
     own.link = link() != nullptr ? 1 : 0;
   }
   if (membership) {
@@ -126,10 +127,10 @@ void enter_space(bool wanted, bool helper) {
     own.port = reinterpret_cast<std::uint64_t>(&opened->port());
   }
   int ranks = 1;
-  host.Comm_size(MPI_COMM_WORLD, &ranks);
+  native.Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<SpaceRecord> records(static_cast<std::size_t>(ranks));
   constexpr int kWords = sizeof(SpaceRecord) / sizeof(std::uint64_t);
-  host.Allgather(&own, kWords, MPI_UINT64_T, records.data(), kWords, MPI_UINT64_T, process().world());
+  native.Allgather(&own, kWords, MPI_UINT64_T, records.data(), kWords, MPI_UINT64_T, process().world());
   for (const SpaceRecord& record : records) {
     spaces().push_back(record.space);
     links().push_back(record.link != 0);
@@ -151,11 +152,11 @@ void enter_space(bool wanted, bool helper) {
   tag_limit = process().largest_tag();
   open_mixed_queue(*made, process().told_level() == MPI_THREAD_MULTIPLE);
   own_endpoint = made;
-  host.message_path = MessagePath::space;
-  Circle::one_thread = callers(helper) == p2p::Callers::one;
-  if (host.progress_register != nullptr) {
+  native.message_path = MessagePath::space;
+  EndpointComm::one_thread = callers(progress_thread) == p2p::Callers::one;
+  if (native.progress_register != nullptr) {
     process().progress().hook();
-  } else if (helper) {
+  } else if (progress_thread) {
     fallback = new FallbackProgress("urakata/space", "messages of the program", [made] {
       made->progress_if_free();
       progress_mixed();
@@ -165,41 +166,42 @@ void enter_space(bool wanted, bool helper) {
     });
   }
   if (membership) log::detail("%zu of %d ranks share this rank's space", ranks_in_space(), ranks);
-  open_circle(MPI_COMM_WORLD, origin_of(MPI_COMM_WORLD)->contexts);
+  open_endpoint_comm(MPI_COMM_WORLD, origin_of(MPI_COMM_WORLD)->contexts);
 }
 
-void stop_message_helpers() {
+void stop_message_progress() {
   if (fallback != nullptr) fallback->stop();
-  stop_exchange_helper();
-  stop_link_helper();
+  stop_exchange_progress();
+  stop_link_progress();
 }
 
 void leave_space() {
   if (!ChannelExchange::any_in_job()) return;
   if (link() != nullptr) link()->expect_ends();
-  HostSend::finish_detached();
+  NativeSend::finish_detached();
   // Others may still need this rank's part in collectives, which no progress thread moves any more.
   const auto stepping = [](MPI_Request* barrier) {
     Ladder ladder(process().oversubscribed());
     int done = 0;
-    while (host.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
+    while (native.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
       if (!process().progress().step_all()) ladder.step();
     }
   };
   const auto moving = [](MPI_Request* barrier) {
     int done = 0;
-    wait_until([&] { return host.Test(barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0; });
+    wait_until([&] { return native.Test(barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0; });
   };
   const bool all_here = endpoint() == nullptr ? pass_barrier(stepping) : pass_barrier(moving);
-  stop_message_helpers();
+  stop_message_progress();
   ChannelExchange::stop_all();
   flush_link();
   own_endpoint = nullptr;
   const auto answering = [](MPI_Request* barrier) {
     Ladder ladder(process().oversubscribed());
     int done = 0;
-    while (answer_by_lanes() && host.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) ladder.step();
-    host.Wait(barrier, MPI_STATUS_IGNORE);
+    while (answer_by_stripes() && native.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0)
+      ladder.step();
+    native.Wait(barrier, MPI_STATUS_IGNORE);
   };
   // A neighbour may have moved an exchange until now.
   if (all_here && pass_barrier(answering)) ChannelExchange::destroy_abandoned();

@@ -13,11 +13,11 @@
 
 namespace urakata::shim {
 
-// Finds out which ranks are in the same space as this one and which its link reaches, and opens the circle of
+// Finds out which ranks are in the same space as this one and which its link reaches, and opens the endpoint communicator of
 // MPI_COMM_WORLD. Collective over MPI_COMM_WORLD. `wanted`: this rank was started to be in a space; ranks that were not
-// call it, too. `helper`: the MPI library cannot call Urakata while the program is blocked in it, so a progress thread
+// call it, too. `progress_thread`: the MPI library cannot call Urakata while the program is blocked in it, so a progress thread
 // progresses the messages.
-void enter_space(bool wanted, bool helper);
+void enter_space(bool wanted, bool progress_thread);
 
 // Collective, once the program sends no more. Returns when all ranks have called it: the messages that they still
 // expected from this rank have then been moved.
@@ -35,7 +35,7 @@ inline void expect_messages() {
   if (fallback != nullptr) fallback->expect();
 }
 // Ends the progress threads for messages, for a process that ends without MPI_Finalize.
-void stop_message_helpers();
+void stop_message_progress();
 
 // The port of a rank of MPI_COMM_WORLD; nullptr: that rank is not in this process's space. For this process's own rank
 // it is never nullptr.

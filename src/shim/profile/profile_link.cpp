@@ -9,7 +9,7 @@
 
 #include "shim/communicators/communicator.hpp"
 #include "shim/communicators/communicator_origin.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/program.hpp"
 #include "shim/profile/profiled.hpp"
@@ -21,7 +21,7 @@ constinit thread_local observe::ProfiledThread profiled;
 namespace {
 
 void* find_behind_profile(const char* name) {
-  // Not by RTLD_NEXT, which starts behind this function, but in this library alone, and then in the host's.
+  // Not by RTLD_NEXT, which starts behind this function, but in this library alone, and then in the MPI library's.
   static void* const own = [] {
     Dl_info info{};
     dladdr(reinterpret_cast<const void*>(&find_behind_profile), &info);
@@ -30,7 +30,7 @@ void* find_behind_profile(const char* name) {
   const bool ours = std::string_view(name).starts_with("ura_");
   void* const found = own != nullptr ? dlsym(own, ((ours ? "" : "MPI_") + std::string(name)).c_str()) : nullptr;
   if (ours) return found;
-  return found != nullptr ? found : host_symbol(("PMPI_" + std::string(name)).c_str());
+  return found != nullptr ? found : native_symbol(("PMPI_" + std::string(name)).c_str());
 }
 
 const char* command_line_text() {
@@ -46,7 +46,7 @@ std::uint64_t number_of_communicator(const void* handle) {
 std::size_t members_of_communicator(const void* handle, std::int32_t* world, std::size_t room) {
   const MPI_Comm comm = *static_cast<const MPI_Comm*>(handle);
   int inter = 0;
-  host.Comm_test_inter(comm, &inter);
+  native.Comm_test_inter(comm, &inter);
   if (inter != 0) return 0;
   const std::vector<std::int32_t> ranks = world_ranks(comm);
   std::copy_n(ranks.begin(), std::min(room, ranks.size()), world);
@@ -55,7 +55,7 @@ std::size_t members_of_communicator(const void* handle, std::int32_t* world, std
 
 std::uint64_t bytes_of_status(const void* status) {
   MPI_Count bytes = 0;
-  host.Get_elements_x(static_cast<const MPI_Status*>(status), MPI_BYTE, &bytes);
+  native.Get_elements_x(static_cast<const MPI_Status*>(status), MPI_BYTE, &bytes);
   return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;  // MPI_UNDEFINED is negative
 }
 
@@ -66,8 +66,8 @@ constexpr observe::ProfileLink kLink = {
     .waiting = [](const std::atomic<std::uint32_t>& word) { program_waits.store(&word, std::memory_order_relaxed); },
     .rank =
         [](int* rank, int* ranks) {
-          host.Comm_rank(MPI_COMM_WORLD, rank);
-          host.Comm_size(MPI_COMM_WORLD, ranks);
+          native.Comm_rank(MPI_COMM_WORLD, rank);
+          native.Comm_size(MPI_COMM_WORLD, ranks);
         },
     .job = [] { return process().job().identity(); },
     .program = command_line_text,

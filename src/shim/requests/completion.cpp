@@ -3,7 +3,7 @@
 
 #include "shim/messages/fast_path.hpp"
 #include "shim/messages/message_report.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "shim/profile/profiled.hpp"
 #include "shim/requests/request_array.hpp"
@@ -15,19 +15,20 @@ void Failure::note(Request& request, int code, bool told) {
   code_ = code;
   told_ = told;
   communicator_ = request.communicator;
-  circle_ = request.exchange != nullptr ? request.exchange->circle() : request.message.descriptor.circle;
+  endpoint_comm_ =
+      request.exchange != nullptr ? request.exchange->endpoint_comm() : request.message.descriptor.endpoint_comm;
   if (communicator_ != nullptr) communicator_->retain();
-  if (circle_ != nullptr) circle_->retain();
+  if (endpoint_comm_ != nullptr) endpoint_comm_->retain();
 }
 
 void Failure::release_layout() {
   if (communicator_ != nullptr) communicator_->release();
-  if (circle_ != nullptr) circle_->release();
+  if (endpoint_comm_ != nullptr) endpoint_comm_->release();
 }
 
 int Failure::tell() {
   if (code_ == MPI_SUCCESS || told_) return code_;
-  return circle_ != nullptr ? error_target(*circle_).tell(code_) : complain(communicator_, code_);
+  return endpoint_comm_ != nullptr ? error_target(*endpoint_comm_).tell(code_) : complain(communicator_, code_);
 }
 
 int Failure::tell_of_array() {
@@ -93,27 +94,27 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
   return failure.tell();
 }
 
-int complete_all(int count, MPI_Request* requests, MPI_Status* statuses, std::uint64_t begin, int hosts) {
+int complete_all(int count, MPI_Request* requests, MPI_Status* statuses, std::uint64_t begin, int native_code) {
   Failure failure;
   const bool report = statuses != MPI_STATUSES_IGNORE;
   for (int i = 0; i < count; ++i) {
     if (!is_ours(requests[i])) {
-      if (report && hosts == MPI_SUCCESS) statuses[i].MPI_ERROR = MPI_SUCCESS;
+      if (report && native_code == MPI_SUCCESS) statuses[i].MPI_ERROR = MPI_SUCCESS;
       continue;
     }
     const int own = complete(*find_request(requests[i]), requests + i, at(statuses, i), begin, failure);
     if (report) statuses[i].MPI_ERROR = own;
   }
-  return hosts != MPI_SUCCESS ? hosts : failure.tell_of_array();
+  return native_code != MPI_SUCCESS ? native_code : failure.tell_of_array();
 }
 
 void empty_status(MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
   MPI_Request none = MPI_REQUEST_NULL;
-  host.Wait(&none, status);
+  native.Wait(&none, status);
 }
 
-void nobodys_status(MPI_Status* status) { host.Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, status); }
+void nobodys_status(MPI_Status* status) { native.Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, status); }
 
 int complain(const Communicator* communicator_of, int code) {
   const ErrorTarget target = communicator_of != nullptr ? communicator_of->error_target() : ErrorTarget{MPI_COMM_WORLD};

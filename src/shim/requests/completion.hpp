@@ -19,13 +19,13 @@ class Failure {
   Failure(const Failure&) = delete;
   Failure& operator=(const Failure&) = delete;
 
-  // The request ended with `code`; MPI_SUCCESS is no failure. `told`: the host has called the error handler.
+  // The request ended with `code`; MPI_SUCCESS is no failure. `told`: the MPI library has called the error handler.
   void note(Request& request, int code, bool told);
   bool any() const { return code_ != MPI_SUCCESS; }
 
   // Calls the error handler; the result is the MPI error code of the call.
   int tell();
-  // The same for a call with an array of requests, which fails with MPI_ERR_IN_STATUS. As the host does it: Open MPI's
+  // The same for a call with an array of requests, which fails with MPI_ERR_IN_STATUS. As the MPI library does it: Open MPI's
   // handler is the first failed request's and gets its error, MPICH's is that of MPI_COMM_WORLD and gets
   // MPI_ERR_IN_STATUS.
   int tell_of_array();
@@ -35,8 +35,8 @@ class Failure {
 
   int code_ = MPI_SUCCESS;
   bool told_ = false;
-  Communicator* communicator_ = nullptr;  // retained
-  Circle* circle_ = nullptr;              // retained
+  Communicator* communicator_ = nullptr;   // retained
+  EndpointComm* endpoint_comm_ = nullptr;  // retained
 };
 
 // A collective or message off the fast path that is finished: reports and sets the status; the request still
@@ -48,11 +48,11 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
 // The same for a call with one request: the error handler has been called.
 int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin);
 
-// Completes all requests of ours in an array, which are done, after the host has completed its own with the result
-// `hosts`. The result is that of the call.
-int complete_all(int count, MPI_Request* requests, MPI_Status* statuses, std::uint64_t begin, int hosts);
+// Completes all requests of ours in an array, which are done, after the MPI library has completed its own with the result
+// `native_code`. The result is that of the call.
+int complete_all(int count, MPI_Request* requests, MPI_Status* statuses, std::uint64_t begin, int native_code);
 
-// As the standard says for null and inactive requests, and for collectives: the host's own empty status.
+// As the standard says for null and inactive requests, and for collectives: the MPI library's own empty status.
 void empty_status(MPI_Status* status);
 // As it says for receives from MPI_PROC_NULL.
 void nobodys_status(MPI_Status* status);

@@ -34,12 +34,12 @@ class Waiting {
   }
 
  private:
-  // Steps without news until sleeping is worth its 5 us: a message that is already on the way arrives meanwhile.
+  // Steps without readiness until sleeping is worth its 5 us: a message that is already on the way arrives meanwhile.
   static constexpr unsigned kIdle = 50;
 
   // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores, and never where
   // each rank has one; doing it again after each poll would halve the chances to see a message. MPICH leaves it to us.
-  // Where only the wire is awaited the host is seldom polled, so the core is ours to give away: to a rank that shares
+  // Where only the wire is awaited the MPI library is seldom polled, so the core is ours to give away: to a rank that shares
   // it, or to nobody.
   void give_way() {
     if (process().progress().told()) {
@@ -47,8 +47,8 @@ class Waiting {
       return;
     }
 #if defined(URAKATA_ABI_OPENMPI)
-    constexpr unsigned kHostSteps = 16;
-    if (process().oversubscribed() && idle_ % kHostSteps == 0) ladder_.step();
+    constexpr unsigned kNativeSteps = 16;
+    if (process().oversubscribed() && idle_ % kNativeSteps == 0) ladder_.step();
 #else
     ladder_.step();
 #endif

@@ -38,16 +38,16 @@ extern "C" {
 
 using namespace urakata::shim;
 
-#define URAKATA_INTEGERS(Handle, to, from, Integer)          \
-  URAKATA_EXPORT Integer MPI_##to(Handle handle) {           \
-    need_host();                                             \
-    return integer_of<Integer>(handle, host.to);             \
-  }                                                          \
-  URAKATA_EXPORT Handle MPI_##from(Integer integer) {        \
-    need_host();                                             \
-    return handle_from<Handle, Integer>(integer, host.from); \
-  }                                                          \
-  Integer PMPI_##to(Handle handle) URAKATA_ALIAS(MPI_##to);  \
+#define URAKATA_INTEGERS(Handle, to, from, Integer)            \
+  URAKATA_EXPORT Integer MPI_##to(Handle handle) {             \
+    need_native();                                             \
+    return integer_of<Integer>(handle, native.to);             \
+  }                                                            \
+  URAKATA_EXPORT Handle MPI_##from(Integer integer) {          \
+    need_native();                                             \
+    return handle_from<Handle, Integer>(integer, native.from); \
+  }                                                            \
+  Integer PMPI_##to(Handle handle) URAKATA_ALIAS(MPI_##to);    \
   Handle PMPI_##from(Integer integer) URAKATA_ALIAS(MPI_##from);
 
 #ifdef URAKATA_ABI_OPENMPI

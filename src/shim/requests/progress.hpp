@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the program's calls move on what is ours, and how they sleep until there is news.
+// How the program's calls move on what is ours, and how they sleep until there is readiness.
 //
 // Thread-safety: open() by the thread that calls MPI_Init; the rest by any thread between MPI_Init and MPI_Finalize.
 #pragma once
@@ -21,30 +21,30 @@ class Progress {
   // The engines are made. `wire`: messages of ours may go by transport wire. `world`: the private communicator.
   void open(bool wire, MPI_Comm world);
 
-  // From now on the host's own waiting drives the engines too, where it offers that. Until the first communicator of
+  // From now on the MPI library's own waiting drives the engines too, where it offers that. Until the first communicator of
   // ours it does not: a program that uses nothing of Urakata waits as fast as without.
   void hook();
   void unhook();
 
   // One step of every engine that has something pending. Returns whether anything moved.
   bool step_engines(std::int64_t bytes = engine::Domain::kStepBytes);
-  // The same for a thread that calls until something is done. Now and then, where nothing moves, the host's own
-  // messages are moved on: while all of ours go by wire nobody else asks the host, and a peer may need its message from
+  // The same for a thread that calls until something is done. Now and then, where nothing moves, the MPI library's own
+  // messages are moved on: while all of ours go by wire nobody else asks the MPI library, and a peer may need its message from
   // us before it does its part.
   bool step_all(std::int64_t bytes = engine::Domain::kStepBytes);
   // The same for a call that the program makes between computations, about what goes on without it: steps take a
   // sixty-fourth of the time at most, and most calls pass without one (StepPace).
   void step_rarely();
-  // A caller has waited for a while and nothing moves: sleeps until the network has news, if all that is pending comes
+  // A caller has waited for a while and nothing moves: sleeps until the network is ready, if all that is pending comes
   // that way. False: nothing was done, the caller has to find another way to wait.
   bool sleep();
   // Does everything that is pending wait for what the transports tell?
-  bool told() const { return wire_ && wakeup() == Wakeup::news; }
+  bool told() const { return wire_ && wakeup() == Wakeup::readiness; }
 
  private:
   // What tells of all that is pending; none where nothing is.
   Wakeup wakeup() const;
-  void poll_host();
+  void poll_native();
 
   // Constant after open().
   const engine::Engines& engines_;

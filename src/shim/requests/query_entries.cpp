@@ -38,8 +38,8 @@ extern "C" {
 using namespace urakata::shim;
 
 URAKATA_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  need_host();
-  if (!is_ours(request)) return host.Request_get_status(request, flag, status);
+  need_native();
+  if (!is_ours(request)) return native.Request_get_status(request, flag, status);
   return status_of(request, flag, status);
 }
 
@@ -48,14 +48,14 @@ int PMPI_Request_get_status(MPI_Request, int*, MPI_Status*) URAKATA_ALIAS(MPI_Re
 #if defined(URAKATA_STATUS_QUERIES)
 URAKATA_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag,
                                               MPI_Status statuses[]) {
-  need_host();
-  if (!any_ours(count, requests)) return host.Request_get_status_all(count, requests, flag, statuses);
+  need_native();
+  if (!any_ours(count, requests)) return native.Request_get_status_all(count, requests, flag, statuses);
   for (int i = 0; i < count; ++i) {
     if (!is_ours(requests[i])) continue;
     const int code = status_of(requests[i], flag, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS || *flag == 0) return code;
   }
-  const int code = host.Request_get_status_all(count, without_ours(count, requests), flag, statuses);
+  const int code = native.Request_get_status_all(count, without_ours(count, requests), flag, statuses);
   if (code == MPI_SUCCESS && *flag != 0) {
     for (int i = 0; i < count; ++i) {
       if (is_ours(requests[i])) status_of(requests[i], flag, at(statuses, i));
@@ -66,8 +66,8 @@ URAKATA_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request reque
 
 URAKATA_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag,
                                               MPI_Status* status) {
-  need_host();
-  if (!any_ours(count, requests)) return host.Request_get_status_any(count, requests, index, flag, status);
+  need_native();
+  if (!any_ours(count, requests)) return native.Request_get_status_any(count, requests, index, flag, status);
   bool waiting = false;
   for (int i = 0; i < count; ++i) {
     if (!is_ours(requests[i])) continue;
@@ -81,16 +81,16 @@ URAKATA_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request reque
     }
     waiting = true;
   }
-  const int code = host.Request_get_status_any(count, without_ours(count, requests), index, flag, status);
+  const int code = native.Request_get_status_any(count, without_ours(count, requests), index, flag, status);
   if (code == MPI_SUCCESS && *flag != 0 && *index == MPI_UNDEFINED && waiting) *flag = 0;
   return code;
 }
 
 URAKATA_EXPORT int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* done, int indices[],
                                                MPI_Status statuses[]) {
-  need_host();
-  if (!any_ours(count, requests)) return host.Request_get_status_some(count, requests, done, indices, statuses);
-  int code = host.Request_get_status_some(count, without_ours(count, requests), done, indices, statuses);
+  need_native();
+  if (!any_ours(count, requests)) return native.Request_get_status_some(count, requests, done, indices, statuses);
+  int code = native.Request_get_status_some(count, without_ours(count, requests), done, indices, statuses);
   const bool none_theirs = *done == MPI_UNDEFINED;
   if (none_theirs) *done = 0;
   bool active = false;

@@ -14,7 +14,7 @@
 #include "base/log.hpp"
 #include "base/reserve.hpp"
 #include "base/spin_lock.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
 
@@ -123,7 +123,7 @@ struct EndOfThread {
 thread_local EndOfThread end_of_thread;
 
 void clear_collective(Request& request) {
-  request.exchange_circle.store(nullptr, std::memory_order_release);
+  request.exchange_comm.store(nullptr, std::memory_order_release);
   if (request.exchange != nullptr)
     NeighbourExchange::abandon(std::move(request.exchange), std::exchange(request.types, {}));
   for (const Datatype* type : request.types) type->release();
@@ -182,9 +182,9 @@ void store_requests() {
 MPI_Request finished_send() {
   static std::atomic<Request*> made{nullptr};
   if (const Request* request = made.load(std::memory_order_acquire); request != nullptr) return request->handle();
-  if (!have_request()) {  // the host's for a message to nobody is as good
+  if (!have_request()) {  // the MPI library's for a message to nobody is as good
     MPI_Request theirs = MPI_REQUEST_NULL;
-    host.Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &theirs);
+    native.Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &theirs);
     return theirs;
   }
   Request* request = make_request();
@@ -200,9 +200,9 @@ void clear_request(Request& request) {
   if (request.is_message()) {
     end_pair(request);
     if (request.message.descriptor.type != nullptr) datatype_of(request.message.descriptor).release();
-    Circle* const circle = request.message.descriptor.circle;
+    EndpointComm* const endpoint_comm = request.message.descriptor.endpoint_comm;
     request.message.clear();
-    circle->release();
+    endpoint_comm->release();
     request.message_site = nullptr;
   } else {
     clear_collective(request);

@@ -2,9 +2,9 @@
 // Requests of our own: what the program gets for a collective that Urakata handles, and for a message that the endpoint
 // carries, in a space or over TCP (docs/design/decisions/0004-own-request-handles.md).
 //
-// Handles are told apart from the host's by their value. Where handles are pointers, ours lie in a reserved range of
+// Handles are told apart from the MPI library's by their value. Where handles are pointers, ours lie in a reserved range of
 // addresses; every 32-bit word of the block that a handle points to holds the request's Fortran integer, since Open
-// MPI's Fortran wrappers read that from the host's request at an offset which differs between versions. Where handles
+// MPI's Fortran wrappers read that from the MPI library's request at an offset which differs between versions. Where handles
 // are integers, ours have MPICH's request bits with the kind "invalid", which no real handle has.
 //
 // Thread-safety: make, find by any thread. A Request belongs to whoever may call MPI_Wait on it: one thread at a time,
@@ -45,8 +45,8 @@ struct alignas(64) Request {
   MessageState message;     // of a message; a collective has `run` or `exchange` instead
   Communicator* communicator = nullptr;
   Run* run = nullptr;
-  std::unique_ptr<NeighbourExchange> exchange;          // instead of `run`: a neighbourhood collective
-  std::atomic<const Circle*> exchange_circle{nullptr};  // of an exchange whose messages are the endpoint's
+  std::unique_ptr<NeighbourExchange> exchange;              // instead of `run`: a neighbourhood collective
+  std::atomic<const EndpointComm*> exchange_comm{nullptr};  // of an exchange whose messages are the endpoint's
   std::unique_ptr<Staging> staging;        // of buffers that are not in the processor's memory; nullptr: there are none
   std::optional<UserReducer> reducer;      // of a user-defined operation; retained
   std::vector<const Datatype*> types;      // retained
@@ -56,12 +56,12 @@ struct alignas(64) Request {
   observe::MessageOverlap message_overlap;       // with it
 
   inline MPI_Request handle() const;
-  // The circle of its message or exchange; nullptr: there is none. By any thread, while another one uses the request.
-  const Circle* circle() {
-    const Circle* const of_message = message.circle().load(std::memory_order_acquire);
-    return of_message != nullptr ? of_message : exchange_circle.load(std::memory_order_acquire);
+  // The endpoint communicator of its message or exchange; nullptr: there is none. By any thread, while another one uses the request.
+  const EndpointComm* endpoint_comm() {
+    const EndpointComm* const of_message = message.endpoint_comm().load(std::memory_order_acquire);
+    return of_message != nullptr ? of_message : exchange_comm.load(std::memory_order_acquire);
   }
-  bool is_message() const { return message.descriptor.circle != nullptr; }
+  bool is_message() const { return message.descriptor.endpoint_comm != nullptr; }
   bool finished() const {
     if (!active || shared) return true;
     if (is_message()) return message.done();
@@ -70,7 +70,7 @@ struct alignas(64) Request {
 };
 
 // The request of every send that was finished when it was started: it holds nothing, and lives for ever. One of the
-// host's where there are no more of ours.
+// MPI library's where there are no more of ours.
 MPI_Request finished_send();
 
 // A matched message of ours lies in one of our requests, and its MPI_Message has that request's bits.

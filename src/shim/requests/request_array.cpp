@@ -30,7 +30,7 @@ MPI_Request* without_ours(int count, const MPI_Request* requests) {
   return kept_theirs.data();
 }
 
-bool host_has_some() {
+bool native_has_some() {
   return std::any_of(kept_theirs.begin(), kept_theirs.end(), [](MPI_Request r) { return r != MPI_REQUEST_NULL; });
 }
 

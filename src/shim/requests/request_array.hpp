@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays that mix our requests with the host's: the host gets a copy of the array in which ours are MPI_REQUEST_NULL.
+// Arrays that mix our requests with the MPI library's: the MPI library gets a copy of the array in which ours are MPI_REQUEST_NULL.
 //
 // Thread-safety: by any thread; the copy is the thread's own and stays valid until its next call of without_ours().
 #pragma once
@@ -10,11 +10,11 @@ namespace urakata::shim {
 
 bool any_ours(int count, const MPI_Request* requests);
 
-// The array as the host may see it.
+// The array as the MPI library may see it.
 MPI_Request* without_ours(int count, const MPI_Request* requests);
-// Are there requests in the copy that the host could complete?
-bool host_has_some();
-// What the host did to the copy goes back to the program's array; ours stay as they are there.
+// Are there requests in the copy that the MPI library could complete?
+bool native_has_some();
+// What the MPI library did to the copy goes back to the program's array; ours stay as they are there.
 void put_back(int count, MPI_Request* requests);
 
 inline MPI_Status* at(MPI_Status* statuses, int i) {

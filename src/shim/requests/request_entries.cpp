@@ -40,7 +40,7 @@ int start_one(MPI_Request* handle, StartList* list = nullptr) {
   if (request == nullptr) return stale();
   if (!request->persistent || request->active) return complain(request->communicator, MPI_ERR_REQUEST);
   if (request->is_message()) {
-    const bool observed = host.message_path == MessagePath::observed;
+    const bool observed = native.message_path == MessagePath::observed;
     if (observed) observe_start(*request);
     const int code = start_message(*request);
     if (observed) observe_started(*request);
@@ -57,14 +57,14 @@ extern "C" {
 using namespace urakata::shim;
 
 URAKATA_EXPORT int MPI_Request_free(MPI_Request* request) {
-  need_host();
-  if (request == nullptr || !is_ours(*request)) return host.Request_free(request);
+  need_native();
+  if (request == nullptr || !is_ours(*request)) return native.Request_free(request);
   return free_one(request);
 }
 
 URAKATA_EXPORT int MPI_Cancel(MPI_Request* request) {
-  need_host();
-  if (request == nullptr || !is_ours(*request)) return host.Cancel(request);
+  need_native();
+  if (request == nullptr || !is_ours(*request)) return native.Cancel(request);
   Request* ours = find_request(*request);
   if (ours != nullptr && ours->shared) return MPI_SUCCESS;  // too late
   if (ours != nullptr && ours->is_message() && ours->active) {
@@ -76,18 +76,18 @@ URAKATA_EXPORT int MPI_Cancel(MPI_Request* request) {
 }
 
 URAKATA_EXPORT int MPI_Start(MPI_Request* request) {
-  need_host();
-  if (request == nullptr || !is_ours(*request)) return host.Start(request);
+  need_native();
+  if (request == nullptr || !is_ours(*request)) return native.Start(request);
   return start_one(request);
 }
 
 URAKATA_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
-  need_host();
-  if (!any_ours(count, requests)) return host.Startall(count, requests);
+  need_native();
+  if (!any_ours(count, requests)) return native.Startall(count, requests);
   thread_local StartList list;
   int code = MPI_SUCCESS;
   for (int i = 0; i < count && code == MPI_SUCCESS; ++i) {
-    code = is_ours(requests[i]) ? start_one(requests + i, &list) : host.Start(requests + i);
+    code = is_ours(requests[i]) ? start_one(requests + i, &list) : native.Start(requests + i);
   }
   list.start();  // those before an error are started
   return code;

@@ -6,7 +6,7 @@
 
 #include "p2p/request.hpp"
 #include "shim/native/abi.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
 
@@ -24,8 +24,8 @@ inline void set_status(MPI_Status* status, const p2p::Result& result) {
   status->count_hi_and_cancelled =
       static_cast<int>(static_cast<std::uint32_t>(result.bytes >> 32U << 1U) | (cancelled ? 1U : 0U));
 #else
-  host.Status_set_elements_x(status, MPI_BYTE, static_cast<MPI_Count>(result.bytes));
-  host.Status_set_cancelled(status, cancelled ? 1 : 0);
+  native.Status_set_elements_x(status, MPI_BYTE, static_cast<MPI_Count>(result.bytes));
+  native.Status_set_cancelled(status, cancelled ? 1 : 0);
 #endif
 }
 

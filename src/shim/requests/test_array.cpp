@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/requests/completion.hpp"
 #include "shim/requests/request_array.hpp"
 
@@ -31,9 +31,9 @@ int next_finished(int from, int count, const MPI_Request* requests, bool* active
   return count;
 }
 
-// Requests are tested from the first on, as hosts do and programs expect, and ours before theirs. One of ours that is
+// Requests are tested from the first on, as MPI libraries do and programs expect, and ours before theirs. One of ours that is
 // always done again would keep the others out, and so would several that take turns. So each time that so many were
-// found in an array, the test begins elsewhere: in turn with the host's, and behind all that were found since it last
+// found in an array, the test begins elsewhere: in turn with the MPI library's, and behind all that were found since it last
 // began behind some. What stays finished is found at last: meanwhile only what is before it can be found, and each
 // time the test begins farther on, or from the beginning again. (Of a thread that tests more than four arrays in turn none
 // is remembered long enough.)
@@ -62,7 +62,7 @@ class Order {
     const MPI_Request* requests = nullptr;
     unsigned successes = 0;  // since a test began elsewhere, of ours: only these keep others out
     int behind = 0;          // one more than the highest index found since a test of ours began elsewhere
-    bool theirs = false;     // the last test that began elsewhere began with the host's
+    bool theirs = false;     // the last test that began elsewhere began with the MPI library's
   };
   // Of the arrays that the thread tests: a program may well test its sends and its receives in turn.
   static constinit thread_local std::array<History, 4> histories;
@@ -95,12 +95,12 @@ int test_ours(int first, int count, MPI_Request* requests, int* index, bool* act
   return complete(*find_request(requests[found]), requests + found, status, begin);
 }
 
-// Has the host complete one of its own.
+// Has the MPI library complete one of its own.
 int test_theirs(int count, MPI_Request* requests, int* index, bool* active, MPI_Status* status) {
   MPI_Request* const theirs = without_ours(count, requests);
-  if (!host_has_some()) return MPI_SUCCESS;
+  if (!native_has_some()) return MPI_SUCCESS;
   int flag = 0;
-  const int code = host.Testany(count, theirs, index, &flag, status);
+  const int code = native.Testany(count, theirs, index, &flag, status);
   put_back(count, requests);
   *active = *index != MPI_UNDEFINED || flag == 0;
   return code;
@@ -138,8 +138,8 @@ int test_some_of(int count, MPI_Request* requests, int* done, int* indices, MPI_
   bool ours_active = false;
   int code = MPI_SUCCESS;
   int theirs_done = MPI_UNDEFINED;
-  if (host_has_some()) {
-    code = host.Testsome(count, theirs, &theirs_done, indices, statuses);
+  if (native_has_some()) {
+    code = native.Testsome(count, theirs, &theirs_done, indices, statuses);
     put_back(count, requests);
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
     if (theirs_done != MPI_UNDEFINED) *done = theirs_done;

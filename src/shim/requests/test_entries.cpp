@@ -31,7 +31,7 @@ void tested_in_vain(Request& request, std::uint64_t begin) {
   return MPI_SUCCESS;
 }
 
-// A test of what the kernel runs need only ask for news, which takes a few nanoseconds; what else is ours is moved on now
+// A test of what the kernel runs need only ask for readiness, which takes a few nanoseconds; what else is ours is moved on now
 // and then.
 int test_one(MPI_Request* handle, int* flag, MPI_Status* status) {
   constexpr unsigned kTests = 32;  // for each reading of the clock
@@ -58,7 +58,7 @@ int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) 
       return MPI_SUCCESS;
     }
   }
-  const int code = host.Testall(count, without_ours(count, requests), flag, statuses);
+  const int code = native.Testall(count, without_ours(count, requests), flag, statuses);
   put_back(count, requests);
   if ((code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) || *flag == 0) {
     if (begin != 0) observe_exit(count, requests);
@@ -75,20 +75,20 @@ extern "C" {
 using namespace urakata::shim;
 
 URAKATA_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  need_host();
-  if (request == nullptr || !is_ours(*request)) return host.Test(request, flag, status);
+  need_native();
+  if (request == nullptr || !is_ours(*request)) return native.Test(request, flag, status);
   return test_one(request, flag, status);
 }
 
 URAKATA_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  need_host();
-  if (!any_ours(count, requests)) return host.Testall(count, requests, flag, statuses);
+  need_native();
+  if (!any_ours(count, requests)) return native.Testall(count, requests, flag, statuses);
   return test_all(count, requests, flag, statuses);
 }
 
 URAKATA_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
-  need_host();
-  if (!any_ours(count, requests)) return host.Testany(count, requests, index, flag, status);
+  need_native();
+  if (!any_ours(count, requests)) return native.Testany(count, requests, index, flag, status);
   const std::uint64_t begin = observed_entry(count, requests);
   step_before_test(count, requests, begin);
   bool none = false;
@@ -99,8 +99,8 @@ URAKATA_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, in
 }
 
 URAKATA_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
-  need_host();
-  if (!any_ours(count, requests)) return host.Testsome(count, requests, done, indices, statuses);
+  need_native();
+  if (!any_ours(count, requests)) return native.Testsome(count, requests, done, indices, statuses);
   const std::uint64_t begin = observed_entry(count, requests);
   step_before_test(count, requests, begin);
   const int code = test_some_of(count, requests, done, indices, statuses, begin);

@@ -12,10 +12,10 @@
 
 namespace urakata::shim {
 
-// Does an operation go on that the kernel runs, without news of it? It does so without its owner.
+// Does an operation go on that the kernel runs, without readiness of it? It does so without its owner.
 inline bool goes_on_by_kernel(const Request& request) {
   const Run* const run = request.run;
-  return run != nullptr && run->executor != nullptr && request.active && !run->finished() && !run->news();
+  return run != nullptr && run->executor != nullptr && request.active && !run->finished() && !run->readiness();
 }
 
 // A step of all that is ours; only now and then where, of these requests, those of ours that are not finished all go on by

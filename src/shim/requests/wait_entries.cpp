@@ -57,7 +57,7 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   }
   int code = MPI_SUCCESS;
   if (others) {
-    code = host.Waitall(count, without_ours(count, requests), statuses);
+    code = native.Waitall(count, without_ours(count, requests), statuses);
     put_back(count, requests);
     if (begin != 0) observe_other_waiting();
   }
@@ -108,26 +108,26 @@ extern "C" {
 using namespace urakata::shim;
 
 URAKATA_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  need_host();
-  if (request == nullptr || !is_ours(*request)) return host.Wait(request, status);
+  need_native();
+  if (request == nullptr || !is_ours(*request)) return native.Wait(request, status);
   return wait_one(request, status);
 }
 
 URAKATA_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  need_host();
-  if (!any_ours(count, requests)) return host.Waitall(count, requests, statuses);
+  need_native();
+  if (!any_ours(count, requests)) return native.Waitall(count, requests, statuses);
   return wait_all(count, requests, statuses);
 }
 
 URAKATA_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  need_host();
-  if (!any_ours(count, requests)) return host.Waitany(count, requests, index, status);
+  need_native();
+  if (!any_ours(count, requests)) return native.Waitany(count, requests, index, status);
   return wait_any(count, requests, index, status);
 }
 
 URAKATA_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
-  need_host();
-  if (!any_ours(count, requests)) return host.Waitsome(count, requests, done, indices, statuses);
+  need_native();
+  if (!any_ours(count, requests)) return native.Waitsome(count, requests, done, indices, statuses);
   return wait_some(count, requests, done, indices, statuses);
 }
 

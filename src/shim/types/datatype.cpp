@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "layout/moving.hpp"
-#include "shim/native/host.hpp"
 #include "shim/native/large_count.hpp"
 #include "shim/native/left_handles.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "shim/types/type_tree.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 using reduce::Type;
 
 Datatypes& datatypes() {
-  static auto* map = new Datatypes;  // lives as long as the process: helpers may outlast main
+  static auto* map = new Datatypes;  // lives as long as the process: progress threads may outlast main
   return *map;
 }
 
@@ -35,7 +35,7 @@ std::vector<Arithmetic>& arithmetic_types() {
   return *list;
 }
 
-// Types whose meaning depends on their size: what Fortran's are is the host compiler's affair.
+// Types whose meaning depends on their size: what Fortran's are is the MPI library compiler's affair.
 struct SizedArithmetic {
   MPI_Datatype handle;
   Type (*type_of)(std::size_t);
@@ -65,12 +65,12 @@ Type unsigned_of(std::size_t bytes) {
 Type float_of(std::size_t bytes) { return bytes == 4 ? Type::f32 : bytes == 8 ? Type::f64 : Type::f80; }
 Type complex_of(std::size_t bytes) { return bytes == 8 ? Type::c32 : bytes == 16 ? Type::c64 : Type::c80; }
 
-// Asked by packing no element, on a communicator where errors return: it is for the host to refuse such a type, with
+// Asked by packing no element, on a communicator where errors return: it is for the MPI library to refuse such a type, with
 // the error handler of the call's communicator.
 bool is_committed(MPI_Datatype handle) {
   unsigned char none = 0;
   int position = 0;
-  return host.Pack(&none, 0, handle, &none, 0, &position, process().world()) == MPI_SUCCESS;
+  return native.Pack(&none, 0, handle, &none, 0, &position, process().world()) == MPI_SUCCESS;
 }
 
 // For a type that is not reduced. size == extent alone allows a type map in another order than memory's (an indexed
@@ -84,7 +84,8 @@ bool packs_as_it_lies(MPI_Datatype handle, std::uint64_t size) {
   for (int shift = 0; shift <= 8; shift += 8) {
     for (std::size_t i = 0; i < size; ++i) from[i] = static_cast<unsigned char>(i >> shift);
     int position = 0;
-    if (host.Pack(from.data(), 1, handle, to.data(), static_cast<int>(size), &position, MPI_COMM_SELF) != MPI_SUCCESS) {
+    if (native.Pack(from.data(), 1, handle, to.data(), static_cast<int>(size), &position, MPI_COMM_SELF) !=
+        MPI_SUCCESS) {
       return false;
     }
     if (from != to) return false;
@@ -92,15 +93,15 @@ bool packs_as_it_lies(MPI_Datatype handle, std::uint64_t size) {
   return true;
 }
 
-// An element that is too large for the host's MPI_Pack moves as a message from this process to itself. `from` and `to`
+// An element that is too large for the MPI library's MPI_Pack moves as a message from this process to itself. `from` and `to`
 // are one element each.
 void by_message(const void* from, MPI_Datatype from_type, void* to, MPI_Datatype to_type) {
-  static std::atomic<unsigned> calls{0};  // threads, and calls from within the host's waiting, are told apart
+  static std::atomic<unsigned> calls{0};  // threads, and calls from within the MPI library's waiting, are told apart
   const int tag = static_cast<int>(calls.fetch_add(1, std::memory_order_relaxed) % 32768);
   MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  host.Irecv(to, 1, to_type, 0, tag, process().self(), &both[0]);
-  host.Isend(from, 1, from_type, 0, tag, process().self(), &both[1]);
-  host.Waitall(2, both, MPI_STATUSES_IGNORE);
+  native.Irecv(to, 1, to_type, 0, tag, process().self(), &both[0]);
+  native.Isend(from, 1, from_type, 0, tag, process().self(), &both[1]);
+  native.Waitall(2, both, MPI_STATUSES_IGNORE);
 }
 
 }  // namespace
@@ -111,9 +112,9 @@ Datatype::Datatype(MPI_Datatype given) : handle_(given) {
   MPI_Count length = 0;
   MPI_Count true_lower = 0;
   MPI_Count true_length = 0;
-  host.Type_size_x(given, &bytes);
-  host.Type_get_extent_x(given, &lower, &length);
-  host.Type_get_true_extent_x(given, &true_lower, &true_length);
+  native.Type_size_x(given, &bytes);
+  native.Type_get_extent_x(given, &lower, &length);
+  native.Type_get_true_extent_x(given, &true_lower, &true_length);
   size = static_cast<std::uint64_t>(bytes);
   extent = static_cast<std::uint64_t>(length);
   true_lb = true_lower;
@@ -121,13 +122,13 @@ Datatype::Datatype(MPI_Datatype given) : handle_(given) {
   predefined_ = is_predefined(given);
   try {
     if (const auto map = type_map_of(given)) shape_.emplace(*map);
-  } catch (const std::bad_alloc&) {  // a long list of blocks: the host moves it
+  } catch (const std::bad_alloc&) {  // a long list of blocks: the MPI library moves it
     shape_.reset();
   }
   contiguous = shape_.has_value() ? shape_->contiguous()
                                   : bytes == length && bytes == true_length && true_lower == 0 && lower == 0;
   if (predefined_) {
-    if (size != 0) arithmetic_ = arithmetic_of(given, size);  // a host without Fortran may have 0 there
+    if (size != 0) arithmetic_ = arithmetic_of(given, size);  // an MPI library without Fortran may have 0 there
   } else if (!shape_.has_value()) {
     contiguous = contiguous && packs_as_it_lies(given, size);
   }
@@ -136,12 +137,12 @@ Datatype::Datatype(MPI_Datatype given) : handle_(given) {
 void Datatype::release() const {
   if (predefined_ || users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   MPI_Datatype handle = handle_;
-  if (on_helper_thread) {
+  if (on_progress_thread) {
     leave_type(handle);
   } else {
     int finalized = 0;
-    host.Finalized(&finalized);
-    if (finalized == 0) host.Type_free(&handle);
+    native.Finalized(&finalized);
+    if (finalized == 0) native.Type_free(&handle);
   }
   delete this;
 }
@@ -158,12 +159,12 @@ void Datatype::pack(const std::byte* base, std::uint64_t first, std::uint64_t co
     layout::pack({*shape_, base, first + count}, first * size, {packed, count * size});
     return;
   }
-  in_host_pieces(first, count, [&](std::int64_t offset, std::uint64_t elements, std::uint64_t bytes) {
+  in_native_pieces(first, count, [&](std::int64_t offset, std::uint64_t elements, std::uint64_t bytes) {
 #if defined(URAKATA_LARGE_COUNTS)
-    if (host.Pack_c != nullptr) {
+    if (native.Pack_c != nullptr) {
       MPI_Count at = 0;
-      host.Pack_c(base + offset, static_cast<MPI_Count>(elements), handle_, packed, static_cast<MPI_Count>(bytes), &at,
-                  MPI_COMM_SELF);
+      native.Pack_c(base + offset, static_cast<MPI_Count>(elements), handle_, packed, static_cast<MPI_Count>(bytes),
+                    &at, MPI_COMM_SELF);
       packed += bytes;
       return;
     }
@@ -175,7 +176,8 @@ void Datatype::pack(const std::byte* base, std::uint64_t first, std::uint64_t co
       return;
     }
     int at = 0;
-    host.Pack(base + offset, static_cast<int>(elements), handle_, packed, static_cast<int>(bytes), &at, MPI_COMM_SELF);
+    native.Pack(base + offset, static_cast<int>(elements), handle_, packed, static_cast<int>(bytes), &at,
+                MPI_COMM_SELF);
     packed += bytes;
   });
 }
@@ -185,12 +187,12 @@ void Datatype::unpack(const std::byte* packed, std::byte* base, std::uint64_t fi
     layout::unpack({packed, count * size}, {*shape_, base, first + count}, first * size);
     return;
   }
-  in_host_pieces(first, count, [&](std::int64_t offset, std::uint64_t elements, std::uint64_t bytes) {
+  in_native_pieces(first, count, [&](std::int64_t offset, std::uint64_t elements, std::uint64_t bytes) {
 #if defined(URAKATA_LARGE_COUNTS)
-    if (host.Unpack_c != nullptr) {
+    if (native.Unpack_c != nullptr) {
       MPI_Count at = 0;
-      host.Unpack_c(packed, static_cast<MPI_Count>(bytes), &at, base + offset, static_cast<MPI_Count>(elements),
-                    handle_, MPI_COMM_SELF);
+      native.Unpack_c(packed, static_cast<MPI_Count>(bytes), &at, base + offset, static_cast<MPI_Count>(elements),
+                      handle_, MPI_COMM_SELF);
       packed += bytes;
       return;
     }
@@ -202,15 +204,15 @@ void Datatype::unpack(const std::byte* packed, std::byte* base, std::uint64_t fi
       return;
     }
     int at = 0;
-    host.Unpack(packed, static_cast<int>(bytes), &at, base + offset, static_cast<int>(elements), handle_,
-                MPI_COMM_SELF);
+    native.Unpack(packed, static_cast<int>(bytes), &at, base + offset, static_cast<int>(elements), handle_,
+                  MPI_COMM_SELF);
     packed += bytes;
   });
 }
 
-// What the host packs in one call is what an int counts, where it has no larger form.
+// What the MPI library packs in one call is what an int counts, where it has no larger form.
 template <class Visit>
-void Datatype::in_host_pieces(std::uint64_t first, std::uint64_t count, Visit visit) const {
+void Datatype::in_native_pieces(std::uint64_t first, std::uint64_t count, Visit visit) const {
   const std::uint64_t most = std::max<std::uint64_t>(INT_MAX / std::max<std::uint64_t>(size, 1), 1);
   while (count != 0) {
     const std::uint64_t elements = std::min(count, most);
@@ -226,7 +228,7 @@ namespace {
 [[gnu::noinline]] const Datatype* meet(MPI_Datatype handle) {
   if (handle == MPI_DATATYPE_NULL) return nullptr;
   MPI_Count bytes = 0;
-  if (host.Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED) return nullptr;
+  if (native.Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED) return nullptr;
   if (!is_predefined(handle) && !is_committed(handle)) return nullptr;
   const auto* made = new Datatype(handle);
   const Datatype* known = datatypes().insert(handle, made);

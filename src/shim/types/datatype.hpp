@@ -2,11 +2,11 @@
 // What the shim knows of the program's datatypes.
 //
 // A datatype is reduced to its canonical shape, and moved by our own loops; the few that cannot be reduced
-// (type_tree.hpp) are packed and unpacked by the host. So every committed type can be moved: whether a type can must
+// (type_tree.hpp) are packed and unpacked by the MPI library. So every committed type can be moved: whether a type can must
 // not decide who performs an operation, since the partner's type may be another one.
 //
 // A datatype is described once and kept until MPI_Type_free and the last operation on it are past; operations retain
-// it, so a program may free a type while an operation runs. The host's handle then lives as long.
+// it, so a program may free a type while an operation runs. The MPI library's handle then lives as long.
 //
 // Thread-safety: datatype(), forget_datatype() by any thread; a Datatype is immutable but for its count of users.
 #pragma once
@@ -42,13 +42,13 @@ class Datatype final : public layout::Layout {
   void retain() const {
     if (!predefined_) users_.fetch_add(1, std::memory_order_relaxed);
   }
-  void release() const;  // the last one frees the host's handle
+  void release() const;  // the last one frees the MPI library's handle
   // MPI_Type_free: the registry does not retain it any more. True: an operation does, and the handle is freed after it.
   bool leave_registry() const;
 
  private:
   template <class Visit>
-  void in_host_pieces(std::uint64_t first, std::uint64_t count, Visit visit) const;
+  void in_native_pieces(std::uint64_t first, std::uint64_t count, Visit visit) const;
 
   MPI_Datatype handle_;
   bool predefined_ = false;
@@ -61,7 +61,7 @@ using Datatypes = HandleMap<MPI_Datatype, const Datatype>;
 // datatype() of a handle that the thread has not asked for lately.
 const Datatype* look_up_datatype(MPI_Datatype handle);
 
-// The description of a type; nullptr for MPI_DATATYPE_NULL, what the host does not know and what is not committed.
+// The description of a type; nullptr for MPI_DATATYPE_NULL, what the MPI library does not know and what is not committed.
 inline const Datatype* datatype(MPI_Datatype handle) {
   const Datatypes::Found found = Datatypes::recall(handle);
   return found.known ? found.object : look_up_datatype(handle);
@@ -70,7 +70,7 @@ inline const Datatype* datatype(MPI_Datatype handle) {
 // MPI_Type_free is about to free the handle. True: do not, it is freed later.
 bool forget_datatype(MPI_Datatype handle);
 
-// Descriptions of the types for built-in reductions; called once after the host's initialisation.
+// Descriptions of the types for built-in reductions; called once after the MPI library's initialisation.
 void register_predefined();
 
 }  // namespace urakata::shim

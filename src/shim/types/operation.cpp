@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/handle_map.hpp"
-#include "base/helper_thread.hpp"
 #include "base/int_pieces.hpp"
-#include "shim/native/host.hpp"
+#include "base/progress_thread.hpp"
 #include "shim/native/left_handles.hpp"
+#include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
 
@@ -43,8 +43,8 @@ void apply_user(const reduce::Reducer& self, const void* in, void* inout, std::u
   const auto* from = static_cast<const std::byte*>(in);
   auto* to = static_cast<std::byte*>(inout);
   in_int_pieces(count, [&](std::uint64_t first, int piece) {
-    host.Reduce_local(from + first * reducer.extent, to + first * reducer.extent, piece, reducer.type->handle(),
-                      reducer.operation->handle());
+    native.Reduce_local(from + first * reducer.extent, to + first * reducer.extent, piece, reducer.type->handle(),
+                        reducer.operation->handle());
   });
 }
 
@@ -52,7 +52,7 @@ void apply_user(const reduce::Reducer& self, const void* in, void* inout, std::u
 
 UserOperation::UserOperation(MPI_Op handle) : handle_(handle) {
   int commutes = 1;
-  host.Op_commutative(handle, &commutes);
+  native.Op_commutative(handle, &commutes);
   commutative_ = commutes != 0;
 }
 
@@ -70,12 +70,12 @@ void UserOperation::attach_as(std::unique_ptr<const std::string> name) {
 
 void UserOperation::release() {
   if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (on_helper_thread) {
+  if (on_progress_thread) {
     leave_operation(handle_);
   } else {
     int finalized = 0;
-    host.Finalized(&finalized);
-    if (finalized == 0) host.Op_free(&handle_);
+    native.Finalized(&finalized);
+    if (finalized == 0) native.Op_free(&handle_);
   }
   delete this;
 }
@@ -91,7 +91,7 @@ UserReducer::UserReducer(UserOperation& of, const Datatype& on) : operation(&of)
 Meaning meaning_of(MPI_Op op, const Datatype& type) {
   if (const auto known = builtin_op(op)) {
     const bool bitwise = *known == Op::band || *known == Op::bor || *known == Op::bxor;
-    if (type.handle() == MPI_BYTE && !bitwise) return {};  // for the host to refuse
+    if (type.handle() == MPI_BYTE && !bitwise) return {};  // for the MPI library to refuse
     const auto arithmetic = type.arithmetic();
     return {arithmetic ? reduce::builtin(*known, *arithmetic) : nullptr, nullptr};
   }
@@ -104,7 +104,7 @@ UserOperation* user_operation(MPI_Op op) {
   if (found.known) return found.object;
   auto* made = new UserOperation(op);
   UserOperation* known = user_operations().insert(op, made);
-  if (known != made) delete made;  // another thread's is there, which has the host's handle
+  if (known != made) delete made;  // another thread's is there, which has the MPI library's handle
   return known;
 }
 

@@ -16,7 +16,7 @@
 
 namespace urakata::shim {
 
-// A user-defined operation, run by the host's MPI_Reduce_local.
+// A user-defined operation, run by the MPI library's MPI_Reduce_local.
 class UserOperation {
  public:
   explicit UserOperation(MPI_Op handle);
@@ -33,7 +33,7 @@ class UserOperation {
   bool told_missing() const { return told_missing_.load(std::memory_order_relaxed); }
   void note_told_missing() { told_missing_.store(true, std::memory_order_relaxed); }
   void retain() { users_.fetch_add(1, std::memory_order_relaxed); }
-  void release();  // the last one frees the host's handle
+  void release();  // the last one frees the MPI library's handle
 
  private:
   MPI_Op handle_;
@@ -50,7 +50,7 @@ struct UserReducer : reduce::Reducer {
   const Datatype* type;
 };
 
-// What an operation handle means on a type: one of both, or neither (not defined, or not known: the host's business).
+// What an operation handle means on a type: one of both, or neither (not defined, or not known: the MPI library's business).
 struct Meaning {
   const reduce::Reducer* builtin = nullptr;
   UserOperation* user = nullptr;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
 
@@ -31,7 +31,7 @@ struct Envelope {
 };
 
 #if defined(URAKATA_LARGE_COUNTS)
-bool has_large_forms() { return host.Type_get_envelope_c != nullptr && host.Type_get_contents_c != nullptr; }
+bool has_large_forms() { return native.Type_get_envelope_c != nullptr && native.Type_get_contents_c != nullptr; }
 #endif
 
 // The large form where there is one: a type made with large counts is an error to the other.
@@ -39,8 +39,8 @@ std::optional<Envelope> envelope_of(MPI_Datatype handle) {
   Envelope envelope;
 #if defined(URAKATA_LARGE_COUNTS)
   if (has_large_forms()) {
-    if (host.Type_get_envelope_c(handle, &envelope.integers, &envelope.addresses, &envelope.counts, &envelope.types,
-                                 &envelope.combiner) != MPI_SUCCESS) {
+    if (native.Type_get_envelope_c(handle, &envelope.integers, &envelope.addresses, &envelope.counts, &envelope.types,
+                                   &envelope.combiner) != MPI_SUCCESS) {
       return std::nullopt;
     }
     return envelope;
@@ -49,7 +49,7 @@ std::optional<Envelope> envelope_of(MPI_Datatype handle) {
   int integers = 0;
   int addresses = 0;
   int types = 0;
-  if (host.Type_get_envelope(handle, &integers, &addresses, &types, &envelope.combiner) != MPI_SUCCESS) {
+  if (native.Type_get_envelope(handle, &integers, &addresses, &types, &envelope.combiner) != MPI_SUCCESS) {
     return std::nullopt;
   }
   envelope.integers = integers;
@@ -65,7 +65,7 @@ class TypeArguments {
   TypeArguments() = default;
   ~TypeArguments() {
     for (std::size_t i = 0; i < types_.size(); ++i) {
-      if (types_[i] != MPI_DATATYPE_NULL && !is_predefined(types_[i])) host.Type_free(&types_[i]);
+      if (types_[i] != MPI_DATATYPE_NULL && !is_predefined(types_[i])) native.Type_free(&types_[i]);
     }
   }
   TypeArguments(const TypeArguments&) = delete;
@@ -101,7 +101,7 @@ class TypeArguments {
   struct List {
     std::vector<Number> numbers;
     std::size_t next = 0;
-    // A host that gives fewer than it should gives zeros: the size then differs, and the type is left to the host.
+    // An MPI library that gives fewer than it should gives zeros: the size then differs, and the type is left to the MPI library.
     Number at_next() { return next < numbers.size() ? numbers[next++] : Number{}; }
     void resize(MPI_Count length) { numbers.resize(static_cast<std::size_t>(length)); }
   };
@@ -125,14 +125,14 @@ bool TypeArguments::read(MPI_Datatype handle) {
   types_.resize(static_cast<std::size_t>(envelope->types), MPI_DATATYPE_NULL);
 #if defined(URAKATA_LARGE_COUNTS)
   if (has_large_forms()) {
-    return host.Type_get_contents_c(handle, envelope->integers, envelope->addresses, envelope->counts, envelope->types,
-                                    integers_.numbers.data(), addresses_.numbers.data(), counts_.numbers.data(),
-                                    types_.data()) == MPI_SUCCESS;
+    return native.Type_get_contents_c(handle, envelope->integers, envelope->addresses, envelope->counts,
+                                      envelope->types, integers_.numbers.data(), addresses_.numbers.data(),
+                                      counts_.numbers.data(), types_.data()) == MPI_SUCCESS;
   }
 #endif
-  return host.Type_get_contents(handle, static_cast<int>(envelope->integers), static_cast<int>(envelope->addresses),
-                                static_cast<int>(envelope->types), integers_.numbers.data(), addresses_.numbers.data(),
-                                types_.data()) == MPI_SUCCESS;
+  return native.Type_get_contents(handle, static_cast<int>(envelope->integers), static_cast<int>(envelope->addresses),
+                                  static_cast<int>(envelope->types), integers_.numbers.data(),
+                                  addresses_.numbers.data(), types_.data()) == MPI_SUCCESS;
 }
 
 struct Bounds {
@@ -145,22 +145,22 @@ struct Bounds {
 
 std::optional<Bounds> bounds_of(MPI_Datatype handle) {
   Bounds bounds;
-  if (host.Type_size_x(handle, &bounds.size) != MPI_SUCCESS ||
-      host.Type_get_extent_x(handle, &bounds.lb, &bounds.extent) != MPI_SUCCESS ||
-      host.Type_get_true_extent_x(handle, &bounds.true_lb, &bounds.true_extent) != MPI_SUCCESS || bounds.size < 0) {
+  if (native.Type_size_x(handle, &bounds.size) != MPI_SUCCESS ||
+      native.Type_get_extent_x(handle, &bounds.lb, &bounds.extent) != MPI_SUCCESS ||
+      native.Type_get_true_extent_x(handle, &bounds.true_lb, &bounds.true_extent) != MPI_SUCCESS || bounds.size < 0) {
     return std::nullopt;
   }
   return bounds;
 }
 
-// The host's true extent may be larger than ours: MPICH 5 counts members without bytes.
+// The MPI library's true extent may be larger than ours: MPICH 5 counts members without bytes.
 bool within(const TypeMap& map, const Bounds& bounds) {
   return map.true_lb() >= bounds.true_lb &&
          map.true_lb() + static_cast<std::int64_t>(map.true_extent()) <= bounds.true_lb + bounds.true_extent;
 }
 
 TypeMap plain_bytes(std::uint64_t size) {
-  // The alignment matters for pairs only: all else has the host's bounds.
+  // The alignment matters for pairs only: all else has the MPI library's bounds.
   std::uint64_t alignment = 1;
   while (alignment < 16 && size % (2 * alignment) == 0) alignment *= 2;
   return TypeMap::bytes(size, alignment);
@@ -230,7 +230,7 @@ std::optional<TypeMap> derived(TypeArguments& arguments, const TypeMap& old) {
   const auto unsigned_count = [&] { return static_cast<std::uint64_t>(arguments.count()); };
   switch (arguments.combiner()) {
     case MPI_COMBINER_DUP:
-    case MPI_COMBINER_RESIZED:  // the new bounds are the host's anyway
+    case MPI_COMBINER_RESIZED:  // the new bounds are the MPI library's anyway
       return old;
     case MPI_COMBINER_CONTIGUOUS:
       return TypeMap::contiguous(unsigned_count(), old);

@@ -4,7 +4,7 @@
 
 #include "device/runtime.hpp"
 #include "shim/native/abi.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process.hpp"
 #include "shim/profile/profiled.hpp"
@@ -28,8 +28,8 @@ int ranks_of(MPI_Comm comm) {
   if (!shim::process().running() || comm == MPI_COMM_NULL) return 0;
   int between_groups = 0;
   int ranks = 0;
-  shim::host.Comm_test_inter(comm, &between_groups);
-  if (between_groups == 0) shim::host.Comm_size(comm, &ranks);
+  shim::native.Comm_test_inter(comm, &between_groups);
+  if (between_groups == 0) shim::native.Comm_size(comm, &ranks);
   return ranks;
 }
 

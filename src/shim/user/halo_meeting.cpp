@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/waiting.hpp"
-#include "shim/native/host.hpp"
-#include "shim/native/host_bootstrap.hpp"
+#include "shim/native/native_bootstrap.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 
 namespace urakata::shim {
@@ -55,18 +55,18 @@ Result<std::vector<ChannelWord>> meet(MPI_Comm comm, std::span<const int> destin
   std::vector<MPI_Request> sends;
   for (std::size_t i = 0; i < destinations.size(); ++i) {
     if (destinations[i] == MPI_PROC_NULL) continue;
-    host.Issend(&words[i], kBytes, MPI_BYTE, destinations[i], 0, comm, &sends.emplace_back());
+    native.Issend(&words[i], kBytes, MPI_BYTE, destinations[i], 0, comm, &sends.emplace_back());
   }
   Expected expected(sources);
-  HostBootstrap members(comm);
+  NativeBootstrap members(comm);
   Ladder ladder(process().oversubscribed());
   for (bool delivered = false, over = false; !over;) {
     int flag = 0;
     MPI_Status status;
-    host.Iprobe(MPI_ANY_SOURCE, 0, comm, &flag, &status);
+    native.Iprobe(MPI_ANY_SOURCE, 0, comm, &flag, &status);
     if (flag != 0) {
       ChannelWord word;
-      host.Recv(&word, kBytes, MPI_BYTE, status.MPI_SOURCE, 0, comm, MPI_STATUS_IGNORE);
+      native.Recv(&word, kBytes, MPI_BYTE, status.MPI_SOURCE, 0, comm, MPI_STATUS_IGNORE);
       expected.take(status.MPI_SOURCE, word);
       ladder.restart();
       continue;
@@ -74,11 +74,11 @@ Result<std::vector<ChannelWord>> meet(MPI_Comm comm, std::span<const int> destin
     if (delivered) {
       over = members.barrier_passed();
     } else {
-      host.Testall(static_cast<int>(sends.size()), sends.data(), &flag, MPI_STATUSES_IGNORE);
+      native.Testall(static_cast<int>(sends.size()), sends.data(), &flag, MPI_STATUSES_IGNORE);
       delivered = flag != 0;
       if (delivered) over = !members.begin_barrier();
     }
-    if (!process().host_only()) process().progress().step_all();  // what neighbours wait for before they come here
+    if (!process().native_only()) process().progress().step_all();  // what neighbours wait for before they come here
     ladder.step();
   }
   return expected.all();

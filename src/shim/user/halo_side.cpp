@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/types/datatype.hpp"
 
 namespace urakata::shim {
@@ -47,8 +47,8 @@ OwnType type_of(std::span<const int> indices, MPI_Datatype element) {
     }
   }
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  host.Type_indexed(static_cast<int>(places.size()), lengths.data(), places.data(), element, &made);
-  host.Type_commit(&made);
+  native.Type_indexed(static_cast<int>(places.size()), lengths.data(), places.data(), element, &made);
+  native.Type_commit(&made);
   return OwnType(made);
 }
 
@@ -75,7 +75,7 @@ const char* word(Direction direction) { return direction == Direction::send ? "s
 }  // namespace
 
 OwnType::~OwnType() {
-  if (handle_ != MPI_DATATYPE_NULL && !forget_datatype(handle_)) host.Type_free(&handle_);
+  if (handle_ != MPI_DATATYPE_NULL && !forget_datatype(handle_)) native.Type_free(&handle_);
 }
 
 Result<HaloSide> side_of_lists(Direction direction, const ura_halo_side& given, MPI_Aint element_bytes, int ranks) {
@@ -98,7 +98,7 @@ Result<HaloSide> side_of_lists(Direction direction, const ura_halo_side& given, 
   if (all != 0 && given.indices == nullptr) return Error{std::string("the ") + what + " indices are needed"};
   std::span<const int> left(given.indices, all);
   MPI_Datatype element = MPI_DATATYPE_NULL;
-  host.Type_contiguous(static_cast<int>(element_bytes), MPI_BYTE, &element);
+  native.Type_contiguous(static_cast<int>(element_bytes), MPI_BYTE, &element);
   const OwnType kept(element);
   std::vector<int> received;
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -124,11 +124,11 @@ Result<HaloSide> side_of_types(Direction direction, int neighbours, const int* g
   for (std::size_t i = 0; i < side->ranks.size(); ++i) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
     MPI_Count bytes = 0;
-    if (types[i] == MPI_DATATYPE_NULL || host.Type_dup(types[i], &made) != MPI_SUCCESS ||
-        host.Type_size_x(made, &bytes) != MPI_SUCCESS) {
+    if (types[i] == MPI_DATATYPE_NULL || native.Type_dup(types[i], &made) != MPI_SUCCESS ||
+        native.Type_size_x(made, &bytes) != MPI_SUCCESS) {
       return Error{"the datatype of " + of(what, static_cast<int>(i), side->ranks[i]) + " is not one"};
     }
-    host.Type_commit(&made);
+    native.Type_commit(&made);
     side->types.emplace_back(made);
     side->bytes.push_back(side->ranks[i] == MPI_PROC_NULL ? 0 : static_cast<std::uint64_t>(bytes));
   }

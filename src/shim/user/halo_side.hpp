@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One side of a halo of urakata.h: to whom its rank sends, or from whom it receives, and the elements as a datatype of
-// the host's for each, whether the program gave index lists or datatypes.
+// the MPI library's for each, whether the program gave index lists or datatypes.
 //
-// Thread-safety: as for any value type; makes and frees datatypes of the host.
+// Thread-safety: as for any value type; makes and frees datatypes of the MPI library.
 #pragma once
 
 #include <cstdint>

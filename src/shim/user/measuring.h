@@ -18,7 +18,7 @@ extern "C" {
 /* Allocations that Urakata has made for starting operations since MPI_Init. */
 URAKATA_API unsigned long long urakata_internal_allocations(void);
 
-/* Median time in ns that a starting call spends outside the host MPI's own calls, and how many starts were measured,
+/* Median time in ns that a starting call spends outside the MPI library's own calls, and how many starts were measured,
  * since it was asked last; needs the environment variable URAKATA_MEASURE_START when MPI_Init is called. Either pointer
  * may be null. Returns MPI_SUCCESS or an MPI error code; a message on standard error says more. */
 URAKATA_API int urakata_internal_start_cost(double* own_ns, unsigned long long* starts);

@@ -12,7 +12,7 @@
 #include "shim/collectives/start_meter.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/native/abi.hpp"
-#include "shim/native/host_bootstrap.hpp"
+#include "shim/native/native_bootstrap.hpp"
 #include "shim/native/without_memory.hpp"
 #include "shim/process/process.hpp"
 #include "shim/types/operation.hpp"
@@ -23,7 +23,7 @@
 
 namespace {
 
-using urakata::shim::HostBootstrap;
+using urakata::shim::NativeBootstrap;
 using urakata::shim::UserOperation;
 
 // What a rank wishes to call its operation; or that it cannot.
@@ -35,7 +35,7 @@ struct NameWish {
 
 // Names it on all ranks, or on none: the code for this one.
 int name_on_all(MPI_Op op, std::string_view name) {
-  HostBootstrap world(urakata::shim::private_world());
+  NativeBootstrap world(urakata::shim::private_world());
   NameWish own;
   std::string why;
   UserOperation* operation = nullptr;
@@ -63,7 +63,7 @@ int name_on_all(MPI_Op op, std::string_view name) {
     return urakata::shim::user_error("ura_op_kernel", operation == nullptr ? MPI_ERR_OP : MPI_ERR_ARG, reason);
   };
   if (!why.empty()) return refuse(why);
-  if (all.empty()) return refuse("the host refuses the meeting of the ranks");
+  if (all.empty()) return refuse("the MPI library refuses the meeting of the ranks");
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const std::string who = "rank " + std::to_string(rank) + " of MPI_COMM_WORLD ";
     if (!all[rank].possible) return refuse(who + "cannot name its operation");
@@ -103,7 +103,7 @@ int ura_op_kernel(MPI_Op op, const char* name) {
   if (!urakata::shim::process().running()) {
     return urakata::shim::user_error("ura_op_kernel", MPI_ERR_OTHER, "MPI is not initialized, or only for sessions");
   }
-  if (urakata::shim::process().host_only()) return MPI_SUCCESS;  // on all ranks alike
+  if (urakata::shim::process().native_only()) return MPI_SUCCESS;  // on all ranks alike
   return urakata::shim::or_no_memory([&] { return name_on_all(op, name); });
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 #include "shim/messages/message.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "shim/profile/profiled.hpp"
 
@@ -20,12 +20,12 @@ std::uint64_t time_of(const observe::CallSite* site) { return site != nullptr ? 
 
 UserHalo::~UserHalo() {
   if (exchange_ != nullptr) NeighbourExchange::abandon(std::move(exchange_), std::move(types_));
-  if (comm_ != MPI_COMM_NULL) host.Comm_free(&comm_);
+  if (comm_ != MPI_COMM_NULL) native.Comm_free(&comm_);
 }
 
 int UserHalo::failure() {
   const int code = exchange_->error();
-  if (code != MPI_SUCCESS) host.Comm_call_errhandler(comm_ != MPI_COMM_NULL ? comm_ : MPI_COMM_WORLD, code);
+  if (code != MPI_SUCCESS) native.Comm_call_errhandler(comm_ != MPI_COMM_NULL ? comm_ : MPI_COMM_WORLD, code);
   return code;
 }
 
@@ -49,7 +49,7 @@ int UserHalo::begin(const void* from, void* to) {
     exchange_->bind(static_cast<const std::byte*>(from), static_cast<std::byte*>(to));
     exchange_->begin();
   } else {
-    code = host_->begin(from, to);
+    code = native_->begin(from, to);
   }
   if (code != MPI_SUCCESS) return code;
   under_way_ = true;
@@ -70,17 +70,17 @@ int UserHalo::test(Ask ask, Answer& here) {
   }
   if (code != MPI_SUCCESS || here) return code;
   const std::uint64_t begin = time_of(call_site_);
-  if (!process().host_only()) process().progress().step_all();
+  if (!process().native_only()) process().progress().step_all();
   code = ask();
   if (here) return code;
-  note_unsuccessful_call();  // the host's messages move, too
+  note_unsuccessful_call();  // the MPI library's messages move, too
   if (begin != 0) observed_.tested(begin, now_ns());
   return code;
 }
 
 int UserHalo::ready(std::size_t in, bool* here) {
   const auto ask = [&]() -> int {
-    if (!by_channel()) return host_->ready(in, here);
+    if (!by_channel()) return native_->ready(in, here);
     *here = exchange_->ready(in);
     return MPI_SUCCESS;
   };
@@ -89,7 +89,7 @@ int UserHalo::ready(std::size_t in, bool* here) {
 
 int UserHalo::ready_any(std::optional<std::size_t>* in) {
   const auto ask = [&]() -> int {
-    if (!by_channel()) return host_->ready_any(in);
+    if (!by_channel()) return native_->ready_any(in);
     *in = exchange_->ready_any();
     return MPI_SUCCESS;
   };
@@ -103,7 +103,7 @@ int UserHalo::end() {
     exchange_->wait();
     code = failure();
   } else {
-    code = host_->wait();
+    code = native_->wait();
   }
   under_way_ = false;
   if (begin != 0) {

@@ -16,7 +16,7 @@
 #include "base/result.hpp"
 #include "shim/collectives/channel_exchange.hpp"
 #include "shim/user/halo_side.hpp"
-#include "shim/user/host_exchange.hpp"
+#include "shim/user/native_exchange.hpp"
 
 namespace urakata::shim {
 
@@ -50,8 +50,8 @@ class UserHalo {
   int failure();  // the exchange's error, reported to the error handler
 
   MPI_Comm comm_ = MPI_COMM_NULL;              // own duplicate, for an exchange that may fail
-  std::unique_ptr<ChannelExchange> exchange_;  // nullptr if the halo uses host_
-  std::unique_ptr<HostExchange> host_;
+  std::unique_ptr<ChannelExchange> exchange_;  // nullptr if the halo uses native_
+  std::unique_ptr<NativeExchange> native_;
   std::vector<const Datatype*> types_;  // datatypes retained for exchange_
   std::size_t sources_ = 0;
   bool under_way_ = false;

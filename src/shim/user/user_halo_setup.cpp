@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "shim/communicators/communicator.hpp"
-#include "shim/native/host.hpp"
-#include "shim/native/host_bootstrap.hpp"
+#include "shim/native/native_bootstrap.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process.hpp"
 #include "shim/types/datatype.hpp"
@@ -93,9 +93,9 @@ std::uint64_t sum(const std::vector<std::uint64_t>& bytes) {
 
 // The duplicate on which the ranks meet, until it has an owner.
 struct Duplicate {
-  explicit Duplicate(MPI_Comm of) { host.Comm_dup(of, &comm); }
+  explicit Duplicate(MPI_Comm of) { native.Comm_dup(of, &comm); }
   ~Duplicate() {
-    if (comm != MPI_COMM_NULL) host.Comm_free(&comm);
+    if (comm != MPI_COMM_NULL) native.Comm_free(&comm);
   }
   Duplicate(const Duplicate&) = delete;
   Duplicate& operator=(const Duplicate&) = delete;
@@ -109,8 +109,8 @@ Error of_others() { return {"another rank's neighbours or lists are wrong, as th
 Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide> out, Result<HaloSide> in,
                                                  const void* site) {
   Duplicate own(comm);
-  if (own.comm == MPI_COMM_NULL) return Error{"the host does not duplicate the communicator"};
-  HostBootstrap members(own.comm);
+  if (own.comm == MPI_COMM_NULL) return Error{"the MPI library does not duplicate the communicator"};
+  NativeBootstrap members(own.comm);
   const auto sides = members.gathered(static_cast<std::uint8_t>(out.ok() && in.ok() ? 1 : 0));
   if (!out.ok()) return out.error();
   if (!in.ok()) return in.error();
@@ -119,7 +119,7 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
   std::unique_ptr<UserHalo> made(new UserHalo);
   made->sources_ = in->ranks.size();
   made->site_ = site;
-  const bool possible = !process().host_only() && ChannelExchange::any_in_job();
+  const bool possible = !process().native_only() && ChannelExchange::any_in_job();
   std::unique_ptr<ChannelExchange> exchange = possible ? exchange_of(*out, *in, comm) : nullptr;
 
   std::vector<ChannelWord> words(out->ranks.size());
@@ -156,8 +156,8 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
   } else {
     made->why_ = possible ? "a rank cannot have a neighbourhood channel for it"
                           : "ranks share no space, and transport wire joins no nodes";
-    made->host_ =
-        std::make_unique<HostExchange>(std::exchange(own.comm, MPI_COMM_NULL), std::move(*out), std::move(*in));
+    made->native_ =
+        std::make_unique<NativeExchange>(std::exchange(own.comm, MPI_COMM_NULL), std::move(*out), std::move(*in));
   }
   if (made->by_channel() && process().observer() != nullptr) made->exchange_->observe(&made->observed_);
   return made;

@@ -10,7 +10,7 @@
 #include "shim/collectives/start.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/native/abi.hpp"
-#include "shim/native/host.hpp"
+#include "shim/native/native_library.hpp"
 #include "shim/native/without_memory.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process.hpp"
@@ -65,7 +65,7 @@ int ura_begin(MPI_Comm comm, int buffers, ura_schedule** schedule) {
   if (schedule == nullptr || buffers < 0 || buffers > 0x7fff)
     return shim::user_error("ura_begin", MPI_ERR_ARG, "buffers must be 0 to 32767");
   shim::Communicator* of =
-      shim::process().running() && !shim::process().host_only() ? shim::communicator(comm) : nullptr;
+      shim::process().running() && !shim::process().native_only() ? shim::communicator(comm) : nullptr;
   if (of == nullptr) {
     return shim::user_error(
         "ura_begin", MPI_ERR_COMM,
@@ -168,7 +168,7 @@ int ura_commit(ura_schedule* schedule) {
   shim::Communicator* const own = schedule->communicator->sibling();
   if (own == nullptr) {
     return shim::user_error("ura_commit", MPI_ERR_OTHER,
-                            "the host's tags have no room for more schedules; free some first");
+                            "the MPI library's tags have no room for more schedules; free some first");
   }
   if (!built.ok()) {
     own->release();

@@ -92,7 +92,7 @@ int play_round(MPI_Comm comm, int messages, Random shared, Random* own) {
     check(&receives[i], numbers);
     drop(&receives[i]);
   }
-  // Sends may still be on their way while this rank is in the host.
+  // Sends may still be on their way while this rank is in the MPI library.
   if (below(&shared, 2)) {
     MPI_Barrier(comm);
     complete(sends, sent, own);

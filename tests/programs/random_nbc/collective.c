@@ -160,9 +160,9 @@ static Buffer prepare_typed_blocks(Collective* c, Side* side, bool sending, uint
   return allocate(low, high);
 }
 
-// Blocking, these are the host's, and MPICH 5.0 writes behind its own memory where operations do not commute and types
+// Blocking, these are the MPI library's, and MPICH 5.0 writes behind its own memory where operations do not commute and types
 // have an extent of their own.
-static bool host_mistakes_user_operators(const Collective* c) {
+static bool library_mistakes_user_operators(const Collective* c) {
 #if defined(OPEN_MPI)
   (void)c;
   return false;
@@ -270,7 +270,7 @@ void prepare(Collective* c, const Communicator* where, Abilities able, Random* s
       c->got = prepare_typed_blocks(c, &c->recv, false, block_seed, local);
       break;
     default:
-      prepare_reduction(c, able.user_operators && !host_mistakes_user_operators(c), &sizes, units);
+      prepare_reduction(c, able.user_operators && !library_mistakes_user_operators(c), &sizes, units);
       break;
   }
   c->outgoing_before = (Buffer){.memory = malloc(c->outgoing.bytes), .bytes = c->outgoing.bytes};

@@ -99,7 +99,7 @@ void prepare(Collective* c, const Communicator* where, Abilities able, Random* s
 void fill(Collective* c, Random* local);                 // new data, before every start
 void initialise(Collective* c);                          // persistent forms
 void start(Collective* c);                               // of form BLOCKING, to its end
-bool judge(Collective* c, char* verdict, size_t bytes);  // compares with the host's blocking operation
+bool judge(Collective* c, char* verdict, size_t bytes);  // compares with the MPI library's blocking operation
 void discard(Collective* c);
 
 #endif

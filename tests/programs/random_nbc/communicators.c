@@ -55,7 +55,7 @@ void make_communicators(Communicator* all) {
   for (int i = 0; i < n; ++i) all[i].judge = all[i].comm;
 }
 
-void let_the_host_judge(Communicator* all) {
+void let_the_library_judge(Communicator* all) {
   for (int i = 0; i < kCommunicators; ++i) {
     if (all[i].comm == MPI_COMM_NULL) continue;
     MPI_Request request;
@@ -69,7 +69,7 @@ int random_communicator(Random* shared) {
 }
 
 void choose_engines(Communicator* all, uint64_t seed) {
-  // Not the host: Open MPI 5's own non-blocking collectives give other bytes than its blocking ones for some long
+  // Not the MPI library: Open MPI 5's own non-blocking collectives give other bytes than its blocking ones for some long
   // messages of types with several blocks (of 50 000 cases about one), or hang.
   static const char* const engines[] = {"kernel", "thread", "poll"};
   enum { kEngines = sizeof engines / sizeof engines[0] };

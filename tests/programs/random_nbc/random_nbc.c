@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random non-blocking and persistent collectives against the host's blocking ones.
+// Random non-blocking and persistent collectives against the MPI library's blocking ones.
 //
 //     random_nbc [--seed N] [--cases N] [--batch N] [--verbose] [--no-early-free] [--no-persistent] [--no-derived]
 //                [--mostly-moving] [--mixed-engines] [--blocking] [--no-messages]
 //
 // With --blocking the operations are blocking ones, on derived types and in place as the others, and compared with those of
-// communicators by MPI_Comm_idup, which are the host's.
+// communicators by MPI_Comm_idup, which are the MPI library's.
 //
 // A batch starts a few operations on a few communicators, with messages between them, completes them all in a random
 // way, and compares every byte of every buffer with what the blocking operation leaves. Each batch is a function of the
@@ -85,7 +85,7 @@ static int run_round(const Setting* setting, int batch, Collective* cases, int n
   }
   Messages messages = {0};
   if (setting->messages) post_messages(&messages, setting->exact, setting->any, shared, local);
-  if (interrupted) {  // the host's own collective in the midst of ours, on a communicator that ours use too
+  if (interrupted) {  // the MPI library's own collective in the midst of ours, on a communicator that ours use too
     int sum = 0;
     const int one = 1;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -128,7 +128,7 @@ static int run_round(const Setting* setting, int batch, Collective* cases, int n
 
 // What hosts do rightly. (MPICH 5's MPI_Testall fails with its own persistent collectives. Open MPI 5's MPI_Ialltoallw in
 // place takes a tag only on ranks that have any elements: the next operation waits for ever for those that have none.)
-static Abilities of_host(Abilities all) {
+static Abilities of_library(Abilities all) {
 #if defined(OPEN_MPI)
   return (Abilities){.persistent = all.persistent, .user_operators = all.user_operators, .blocking = all.blocking};
 #else
@@ -150,7 +150,7 @@ static int run_batch(const Setting* setting, int batch, int world_rank, int* don
     const uint64_t seed = random_next(&shared);
     if (where->comm == MPI_COMM_NULL) continue;
     Random of_case = random_of(seed, 0, 0);
-    const Abilities able = which < kKnown ? setting->able : of_host(setting->able);
+    const Abilities able = which < kKnown ? setting->able : of_library(setting->able);
     prepare(&cases[n], where, able, &of_case, &local);
     if (setting->verbose) {
       char text[400];
@@ -203,7 +203,7 @@ int main(int argc, char** argv) {
   signal(SIGALRM, too_slow);
   find_primitives();
   make_communicators(setting.communicators);
-  if (setting.able.blocking) let_the_host_judge(setting.communicators);
+  if (setting.able.blocking) let_the_library_judge(setting.communicators);
   if (mixed) choose_engines(setting.communicators, setting.seed);
   MPI_Comm_dup(MPI_COMM_WORLD, &setting.exact);
   MPI_Comm_dup(MPI_COMM_WORLD, &setting.any);

@@ -83,13 +83,14 @@ void find_primitives(void) {
   ADD(MPI_CXX_FLOAT_COMPLEX, CLASS_COMPLEX);
   ADD(MPI_CXX_DOUBLE_COMPLEX, CLASS_COMPLEX);
 #endif
-#ifdef FORTRAN  // a host built without Fortran knows these names but does not move them rightly
+#ifdef FORTRAN  // an MPI library built without Fortran knows these names but does not move them rightly
   ADD(MPI_INTEGER, CLASS_FORTRAN_INTEGER);
   ADD(MPI_REAL, CLASS_FLOAT);
   ADD(MPI_DOUBLE_PRECISION, CLASS_FLOAT);
   ADD(MPI_COMPLEX, CLASS_COMPLEX);
   ADD(MPI_DOUBLE_COMPLEX, CLASS_COMPLEX);
-  ADD(MPI_LOGICAL, CLASS_MOVE);  // its reductions are the host's, and MPICH 4.0's persistent forms fail in Testall
+  ADD(MPI_LOGICAL,
+      CLASS_MOVE);  // its reductions are the MPI library's, and MPICH 4.0's persistent forms fail in Testall
   ADD(MPI_CHARACTER, CLASS_MOVE);
   ADD(MPI_INTEGER1, CLASS_FORTRAN_INTEGER);
   ADD(MPI_INTEGER2, CLASS_FORTRAN_INTEGER);

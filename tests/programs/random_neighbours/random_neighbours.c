@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random neighbourhood collectives: blocking, non-blocking and persistent. What all ranks have got comes out as one
-// number for each topology: under the host and under Urakata it must be the same.
+// number for each topology: under the MPI library and under Urakata it must be the same.
 //
 //     random_neighbours [TOPOLOGIES [SEED [FIRST]]]      prints the seed
 //
