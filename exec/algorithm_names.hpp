@@ -8,7 +8,7 @@
 
 namespace urakata {
 
-// An AlgorithmCheck (base/options.hpp). Error: the valid names.
+// An AlgorithmCheck (base/options/options.hpp). Error: the valid names.
 Status known_algorithm(std::string_view operation, std::string_view algorithm);
 
 }  // namespace urakata

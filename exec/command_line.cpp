@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/nearest.hpp"
+#include "base/options/nearest.hpp"
 
 namespace urakata {
 namespace {

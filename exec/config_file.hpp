@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/result.hpp"
 
 namespace urakata {

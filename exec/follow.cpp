@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/preload_env.hpp"
 #include "base/program_file.hpp"
 #include "mpi_need.hpp"

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/json.hpp"
-#include "base/known_links.hpp"
-#include "base/options.hpp"
-#include "base/written.hpp"
+#include "base/options/options.hpp"
+#include "base/options/written.hpp"
+#include "job/known_links.hpp"
 #include "tune/costs.hpp"
 
 namespace urakata {
@@ -73,7 +73,7 @@ std::string shown_value(const Option& option) {
   const std::string_view value = option_value(option);
   if (option.name == "LINK_RATES") {
     // A file that is not there yet is the one of `auto`, the default; by name it would be an error.
-    if (const Result<KnownLinks> known = read_known_links(value)) {
+    if (const Result<job::KnownLinks> known = job::read_known_links(value)) {
       return access(known->file.c_str(), R_OK) == 0 ? known->file : std::string(option.standard);
     }
   }

@@ -25,7 +25,7 @@
 #include <string_view>
 
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/preload_env.hpp"
 #include "linked_tools.hpp"
 #include "mpi_need.hpp"

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <vector>
 
-#include "base/known_links.hpp"
-#include "base/nearest.hpp"
+#include "base/options/nearest.hpp"
+#include "job/known_links.hpp"
 
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
@@ -55,8 +55,8 @@ class Entry {
  public:
   Entry(const std::string& path, const toml::table& table) : path_(path), table_(table) {}
 
-  Result<KnownLink> read() {
-    KnownLink link;
+  Result<job::KnownLink> read() {
+    job::KnownLink link;
     for (const auto& [key, node] : table_) {
       if (Status read = take(link, key.str(), node); !read) return read.error();
     }
@@ -90,7 +90,7 @@ class Entry {
     return Error{path_ + ":" + std::to_string(at.source().begin.line) + ": " + what};
   }
 
-  Status take(KnownLink& link, std::string_view key, const toml::node& node) {
+  Status take(job::KnownLink& link, std::string_view key, const toml::node& node) {
     if (key == "one" || key == "other") return take_hosts(key == "one" ? link.one : link.other, key, node);
     if (key == "outdated") {
       const auto flag = node.value_exact<bool>();
@@ -154,7 +154,7 @@ Result<std::string> known_links_of(const std::string& path) {
     return Error{path + ":" + std::to_string(parsed.error().source().begin.line) + ": " +
                  std::string(parsed.error().description()) + how};
   }
-  KnownLinks known;
+  job::KnownLinks known;
   known.file = std::filesystem::absolute(path, unknown_error).string();
   for (const auto& [key, node] : parsed.table()) {
     const toml::array* const links = node.as_array();
@@ -163,14 +163,14 @@ Result<std::string> known_links_of(const std::string& path) {
       return Error{message.append(key.str()).append(" is none of them").append(how)};
     }
     for (const toml::node& one : *links) {
-      Result<KnownLink> link = Entry(path, *one.as_table()).read();
+      Result<job::KnownLink> link = Entry(path, *one.as_table()).read();
       if (!link) return link.error();
       known.links.push_back(std::move(*link));
     }
   }
   // Linux takes variables of at most 128 KiB, name included.
   constexpr std::size_t kMostHandedOn = 126UL * 1024;
-  std::string form = handed_on(known);
+  std::string form = job::handed_on(known);
   if (form.size() > kMostHandedOn) return Error{path + " has more links than a job can be given; take out old ones"};
   return form;
 }

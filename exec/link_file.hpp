@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The TOML file that option LINK_RATES names (base/known_links.hpp): a table [[link]] for each measurement, the newest
+// The TOML file that option LINK_RATES names (job/known_links.hpp): a table [[link]] for each measurement, the newest
 // last.
 #pragma once
 

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/preload_env.hpp"
 
 namespace urakata {

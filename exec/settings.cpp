@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/known_links.hpp"
 #include "base/launcher.hpp"
 #include "base/log.hpp"
-#include "base/site_list.hpp"
 #include "cost_file.hpp"
+#include "job/known_links.hpp"
+#include "job/site_list.hpp"
 #include "link_file.hpp"
 #include "preload.hpp"
 
@@ -72,14 +72,14 @@ Setting* in_force(std::vector<Setting>& settings, const Option& option) {
 // error: it is not used.
 Setting users_rates(const Option& rates) {
   const std::string users = users_link_file();
-  if (users.empty()) return {&rates, std::string(kMeasureLinks), "nobody knows where the user's file would be"};
+  if (users.empty()) return {&rates, std::string(job::kMeasureLinks), "nobody knows where the user's file would be"};
   const auto not_used = [&](const std::string& why) {
     log::warning("%s; the links between sites are measured, and what they carry is not kept", why.c_str());
-    return Setting{&rates, std::string(kMeasureLinks), "the user's file is not used"};
+    return Setting{&rates, std::string(job::kMeasureLinks), "the user's file is not used"};
   };
   const std::string origin = "the user's file";
-  if (access(users.c_str(), F_OK) != 0) return {&rates, handed_on({.links = {}, .file = users}), origin};
-  if (const Status good = trusted(users); !good) return not_used(good.error().message);
+  if (access(users.c_str(), F_OK) != 0) return {&rates, job::handed_on({.links = {}, .file = users}), origin};
+  if (const Status good = job::trusted(users); !good) return not_used(good.error().message);
   const Result<std::string> known = known_links_of(users);
   return known ? Setting{&rates, *known, origin} : not_used(known.error().message);
 }
@@ -99,16 +99,16 @@ Status read_files(std::vector<Setting>& settings) {
   // Rank 0's rates count, and other nodes need not have the file.
   const Option& rates = **option_named("LINK_RATES");
   if (launcher().rank > 0) {
-    settings.push_back({&rates, std::string(kMeasureLinks), "rank 0's counts"});
+    settings.push_back({&rates, std::string(job::kMeasureLinks), "rank 0's counts"});
     return Nothing{};
   }
   Setting* setting = in_force(settings, rates);
-  if (setting == nullptr || setting->value.empty() || setting->value == kUsersLinks) {
+  if (setting == nullptr || setting->value.empty() || setting->value == job::kUsersLinks) {
     settings.push_back(users_rates(rates));
     return Nothing{};
   }
   // Keeps the rates that an outer urakata-exec has read.
-  if (setting->value == kMeasureLinks || read_known_links(setting->value).ok()) return Nothing{};
+  if (setting->value == job::kMeasureLinks || job::read_known_links(setting->value).ok()) return Nothing{};
   const Result<std::string> known = known_links_of(setting->value);
   if (!known) return known.error();
   replace(*setting, *known);
@@ -149,10 +149,10 @@ Status apply_settings(const std::vector<Setting>& given, AlgorithmCheck algorith
   const Option& sites = **option_named("SITES");
   const Setting* const list = last_of(settings, sites);
   const char* const value = list != nullptr ? list->value.c_str() : in_environment(sites);
-  if (value != nullptr && SiteList::is_list(value)) {
-    const Result<std::string> text = site_list_text(value);
+  if (value != nullptr && job::SiteList::is_list(value)) {
+    const Result<std::string> text = job::site_list_text(value);
     if (!text) return text.error();
-    if (const Result<SiteList> read = read_site_list(value, *text); !read) return read.error();
+    if (const Result<job::SiteList> read = job::read_site_list(value, *text); !read) return read.error();
   }
 
   const char* const known = std::getenv(kOriginsVariable);

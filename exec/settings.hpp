@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/result.hpp"
 #include "config_file.hpp"
 

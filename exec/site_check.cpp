@@ -6,18 +6,18 @@
 #include <array>
 #include <functional>
 
-#include "base/options.hpp"
-#include "base/site_list.hpp"
+#include "base/options/options.hpp"
+#include "job/site_list.hpp"
 
 namespace urakata {
 namespace {
 
-Status by_list(const std::function<Status(const SiteList&)>& check) {
+Status by_list(const std::function<Status(const job::SiteList&)>& check) {
   const std::string_view wish = options().sites;
-  if (!SiteList::is_list(wish)) return Nothing{};
-  const Result<std::string> text = site_list_text(wish);
+  if (!job::SiteList::is_list(wish)) return Nothing{};
+  const Result<std::string> text = job::site_list_text(wish);
   if (!text) return text.error();
-  const Result<SiteList> list = read_site_list(wish, *text);
+  const Result<job::SiteList> list = job::read_site_list(wish, *text);
   if (!list) return list.error();
   return check(*list);
 }
@@ -25,18 +25,18 @@ Status by_list(const std::function<Status(const SiteList&)>& check) {
 }  // namespace
 
 Status check_sites(std::span<const std::string> hosts) {
-  return by_list([&](const SiteList& list) -> Status {
-    const auto sites = sites_of_hosts(list, hosts);
+  return by_list([&](const job::SiteList& list) -> Status {
+    const auto sites = job::sites_of_hosts(list, hosts);
     if (!sites) return sites.error();
     return Nothing{};
   });
 }
 
 Status check_own_site() {
-  return by_list([](const SiteList& list) -> Status {
+  return by_list([](const job::SiteList& list) -> Status {
     std::array<char, 256> name{};
     gethostname(name.data(), name.size() - 1);
-    const auto site = site_of_host(list, name.data());
+    const auto site = job::site_of_host(list, name.data());
     if (!site) return site.error();
     return Nothing{};
   });

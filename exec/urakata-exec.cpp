@@ -16,7 +16,7 @@
 #include "algorithm_names.hpp"
 #include "base/launcher.hpp"
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "caller_path.hpp"
 #include "command_line.hpp"
 #include "cores.hpp"

@@ -19,7 +19,7 @@
 
 #include "base/interfaces.hpp"
 #include "base/json.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/result.hpp"
 #include "base/topology.hpp"
 #include "chain/ring.hpp"
@@ -29,7 +29,7 @@
 #include "tune/ebpf_finding.hpp"
 #include "tune/engine_choice.hpp"
 #include "tune/messages_choice.hpp"
-#include "tune/placement.hpp"
+#include "tune/thread_placement.hpp"
 #include "xdp/table.hpp"
 
 namespace urakata {

@@ -236,7 +236,7 @@ class Commands:
 
         self.app: Any = typer.main.get_command(build_app())
         self.goals: Any = typer.main.get_command(command.build_app())
-        rows = (root / "src/base/option_table.cpp").read_text()
+        rows = (root / "src/base/options/option_table.cpp").read_text()
         self.options = {name.lower().replace("_", "-") for name in re.findall(r'Option\{\s*"([A-Z_]+)"', rows)}
         words = (root / "exec/command_line.cpp").read_text()
         self.switches = set(re.findall(r'argument == "(--?[a-zA-Z-]+)"', words)) - {"--"}

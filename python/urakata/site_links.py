@@ -106,7 +106,7 @@ def merged(text: str, entries: str) -> str:
 
 def keep(file: Path, entries: str) -> None:
     """Puts new tables into the file, as merged() does: whoever reads it has the old text or the new one, and jobs that
-    append to it wait (base/known_links.hpp). Raises OSError, and tomllib.TOMLDecodeError where the file is none."""
+    append to it wait (job/known_links.hpp). Raises OSError, and tomllib.TOMLDecodeError where the file is none."""
     file = file.resolve()
     while True:
         with file.open("a+", encoding="utf-8") as own:

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "base/launcher.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 
 namespace urakata {
 

@@ -18,7 +18,7 @@
 
 #include "base/result.hpp"
 #include "chain/channel_set.hpp"
-#include "transport/sockets.hpp"
+#include "transport/wire/sockets.hpp"
 
 namespace urakata::chain {
 

@@ -20,9 +20,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "emulator/link_settings.hpp"
 #include "emulator/loss.hpp"
 #include "emulator/packet.hpp"
-#include "emulator/settings.hpp"
 
 namespace urakata::emulator {
 

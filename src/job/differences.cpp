@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/written.hpp"
+#include "base/options/written.hpp"
 
 namespace urakata::job {
 

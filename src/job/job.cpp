@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "job/differences.hpp"
 
 namespace urakata::job {

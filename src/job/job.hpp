@@ -3,7 +3,7 @@
 // decided from it is the same on all ranks.
 //
 // A rank's own masks, options and abilities must decide nothing that its partners have to decide alike: they may
-// differ. Each rank tells its own here, and all go by the record. Three kinds of facts (Agreement in base/options.hpp):
+// differ. Each rank tells its own here, and all go by the record. Three kinds of facts (Agreement in base/options/options.hpp):
 // those that are combined (crowded if any rank is; the smallest room in the tags; the MPI library performs all if it performs
 // one's), those that must be equal (communicators with ranks that differ stay with the MPI library), and all others, which
 // each rank has for itself and which are not here.

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "base/known_links.hpp"
+#include "job/known_links.hpp"
 #include "job/rank_0_text.hpp"
 
 namespace urakata::job {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a job knows of its links before it measures: rank 0's option LINK_RATES (base/known_links.hpp), and what becomes of it.
+// What a job knows of its links before it measures: rank 0's option LINK_RATES (job/known_links.hpp), and what becomes of it.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@
 #include "base/link_facts.hpp"
 #include "base/network.hpp"
 #include "job/bootstrap.hpp"
-#include "transport/stripes.hpp"
+#include "transport/stripes/stripes.hpp"
 
 namespace urakata::job {
 

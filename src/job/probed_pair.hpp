@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "transport/stripes.hpp"
+#include "transport/stripes/stripes.hpp"
 
 namespace urakata::job {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/site_list.hpp"
 #include "job/rank_0_text.hpp"
+#include "job/site_list.hpp"
 #include "job/sites.hpp"
 
 namespace urakata::job {

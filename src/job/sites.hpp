@@ -10,7 +10,7 @@
 
 #include "base/network.hpp"
 #include "base/result.hpp"
-#include "base/site_list.hpp"
+#include "job/site_list.hpp"
 
 namespace urakata::job {
 

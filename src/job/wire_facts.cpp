@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/interfaces.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "job/wiring.hpp"
 
 namespace urakata::job {

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "job/sites.hpp"
 
 namespace urakata::job {

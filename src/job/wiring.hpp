@@ -22,7 +22,7 @@
 #include "base/interfaces.hpp"
 #include "base/network.hpp"
 #include "job/bootstrap.hpp"
-#include "transport/wire.hpp"
+#include "transport/wire/wire.hpp"
 
 namespace urakata::job {
 
@@ -43,7 +43,7 @@ struct WireFacts {
 // As the limits of this process and the network interfaces say. nodes[rank]: see Job::nodes(). `wanted`: it may talk by
 // wire. `fast`: its node has a network that is to be preferred (job/better_network.hpp).
 WireFacts own_wire_facts(std::span<const std::int32_t> nodes, std::int32_t rank, bool wanted, bool fast);
-// Does the limit allow the connections of this rank's link (transport/wire_link.hpp), besides those of the wire?
+// Does the limit allow the connections of this rank's link (transport/link/wire_link.hpp), besides those of the wire?
 // `more`: to each rank of another node.
 bool room_for_link(std::span<const std::int32_t> nodes, std::int32_t rank, std::size_t more = 0);
 

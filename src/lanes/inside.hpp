@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "collectives/collectives.hpp"
-#include "lanes/placement.hpp"
+#include "lanes/site_placement.hpp"
 
 namespace urakata::lanes {
 

@@ -25,7 +25,7 @@
 
 #include "base/result.hpp"
 #include "collectives/collectives.hpp"
-#include "lanes/placement.hpp"
+#include "lanes/site_placement.hpp"
 #include "schedule/schedule.hpp"
 
 namespace urakata::lanes {

@@ -40,7 +40,7 @@
 
 #include "base/link_facts.hpp"
 #include "collectives/collectives.hpp"
-#include "lanes/placement.hpp"
+#include "lanes/site_placement.hpp"
 
 namespace urakata::lanes {
 

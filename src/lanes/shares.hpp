@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "lanes/placement.hpp"
+#include "lanes/site_placement.hpp"
 
 namespace urakata::lanes {
 

@@ -12,7 +12,7 @@
 
 #include "collectives/partition.hpp"
 #include "collectives/plan.hpp"
-#include "lanes/placement.hpp"
+#include "lanes/site_placement.hpp"
 
 namespace urakata::lanes {
 

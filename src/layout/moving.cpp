@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "layout/copy_kernel_table.hpp"
 #include "layout/cursor.hpp"
-#include "layout/kernel_table.hpp"
 
 namespace urakata::layout {
 

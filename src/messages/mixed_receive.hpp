@@ -12,7 +12,7 @@
 
 #include "messages/message_descriptor.hpp"
 #include "messages/native_receives.hpp"
-#include "p2p/request.hpp"
+#include "p2p/open_message.hpp"
 
 namespace urakata::messages {
 

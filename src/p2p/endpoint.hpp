@@ -38,10 +38,10 @@
 #include "p2p/caller_lock.hpp"
 #include "p2p/copying.hpp"
 #include "p2p/link.hpp"
+#include "p2p/open_message.hpp"
 #include "p2p/pool.hpp"
 #include "p2p/port.hpp"
 #include "p2p/queue.hpp"
-#include "p2p/request.hpp"
 #include "p2p/spare.hpp"
 #include "p2p/unexpected.hpp"
 

@@ -53,8 +53,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "p2p/open_message.hpp"
 #include "p2p/port.hpp"
-#include "p2p/request.hpp"
 #include "p2p/slot.hpp"
 
 namespace urakata::p2p {

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/preload_env.hpp"
 #include "observe/call_profile.hpp"
 #include "observe/profile_link.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/instruction_set.hpp"
-#include "reduce/kernel_table.hpp"
+#include "reduce/reduction_kernel_table.hpp"
 
 namespace urakata::reduce {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/file_bytes.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/program_file.hpp"
 #include "space/heap.hpp"
 #include "space/image.hpp"

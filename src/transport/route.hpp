@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "transport/stripes.hpp"
-#include "transport/wire.hpp"
+#include "transport/stripes/stripes.hpp"
+#include "transport/wire/wire.hpp"
 
 namespace urakata::transport {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "base/nearest.hpp"
-#include "base/options.hpp"
-#include "base/written.hpp"
+#include "base/options/nearest.hpp"
+#include "base/options/options.hpp"
+#include "base/options/written.hpp"
 
 namespace urakata::tune {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/options.hpp"
-#include "tune/placement.hpp"
+#include "base/options/options.hpp"
+#include "tune/thread_placement.hpp"
 
 namespace urakata::tune {
 

@@ -10,7 +10,7 @@
 #include "base/link_facts.hpp"
 #include "collectives/collectives.hpp"
 #include "lanes/model.hpp"
-#include "lanes/placement.hpp"
+#include "lanes/site_placement.hpp"
 
 namespace urakata::tune {
 

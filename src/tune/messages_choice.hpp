@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "tune/transport_choice.hpp"
 
 namespace urakata::tune {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/network.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 
 namespace urakata::tune {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // "ENGIEN" is one swap from ENGINE and nothing like SEGMENT.
-#include "base/nearest.hpp"
+#include "base/options/nearest.hpp"
 
 #include <gtest/gtest.h>
 

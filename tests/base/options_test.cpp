@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 
 #include <gtest/gtest.h>
 

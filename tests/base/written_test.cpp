@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/written.hpp"
+#include "base/options/written.hpp"
 
 #include <gtest/gtest.h>
 

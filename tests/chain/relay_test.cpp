@@ -19,7 +19,7 @@
 #include "connected.hpp"
 #include "proxy.hpp"
 #include "schedule/builder.hpp"
-#include "transport/sockets.hpp"
+#include "transport/wire/sockets.hpp"
 
 namespace urakata::chain {
 namespace {

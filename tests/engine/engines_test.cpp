@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "cluster.hpp"
 #include "engine/fallback.hpp"
 #include "engine/poll.hpp"

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/puts.hpp"
+#include "transport/wire/puts.hpp"
 
 namespace urakata::halo::test {
 

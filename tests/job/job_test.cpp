@@ -8,7 +8,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "meeting.hpp"
 
 namespace urakata::job {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/known_links.hpp"
+#include "job/known_links.hpp"
 #include "meeting.hpp"
 
 namespace urakata::job {

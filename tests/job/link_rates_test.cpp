@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "meeting.hpp"
-#include "transport/wire.hpp"
+#include "transport/wire/wire.hpp"
 
 namespace urakata::job {
 namespace {

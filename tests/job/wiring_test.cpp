@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "meeting.hpp"
-#include "transport/wire.hpp"
+#include "transport/wire/wire.hpp"
 #include "tune/transport_choice.hpp"
 
 namespace urakata::job {

@@ -12,7 +12,7 @@
 #include "base/result.hpp"
 #include "collectives/expectation.hpp"
 #include "lanes/lanes.hpp"
-#include "lanes/placement.hpp"
+#include "lanes/site_placement.hpp"
 #include "schedule/checker.hpp"
 #include "schedule/schedule.hpp"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "reduce/kernel_table.hpp"
+#include "reduce/reduction_kernel_table.hpp"
 
 namespace urakata::reduce {
 namespace {

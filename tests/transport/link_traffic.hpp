@@ -23,7 +23,7 @@
 #include "layout/moving.hpp"
 #include "loopback.hpp"
 #include "p2p/endpoint.hpp"
-#include "transport/wire_link.hpp"
+#include "transport/link/wire_link.hpp"
 
 namespace urakata::transport::test {
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "transport/tcp_facts.hpp"
-#include "transport/wire.hpp"
+#include "transport/wire/tcp_facts.hpp"
+#include "transport/wire/wire.hpp"
 
 namespace urakata::transport {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Puts by transport wire, over real sockets: to sinks by number, mixed with other messages, and when a connection is lost.
-#include "transport/puts.hpp"
+#include "transport/wire/puts.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "loopback.hpp"
-#include "transport/wire.hpp"
+#include "transport/wire/wire.hpp"
 
 namespace urakata::transport {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a process listens, with sockets of this machine's loopback.
-#include "transport/sockets.hpp"
+#include "transport/wire/sockets.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

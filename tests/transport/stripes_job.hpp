@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "loopback.hpp"
-#include "transport/stripes.hpp"
+#include "transport/stripes/stripes.hpp"
 
 namespace urakata::transport {
 

@@ -10,8 +10,8 @@
 #include "base/clock.hpp"
 #include "loopback.hpp"
 #include "stripes_job.hpp"
-#include "transport/stripes.hpp"
-#include "transport/tcp_facts.hpp"
+#include "transport/stripes/stripes.hpp"
+#include "transport/wire/tcp_facts.hpp"
 
 namespace urakata::transport {
 namespace {

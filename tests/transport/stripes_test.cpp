@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages over stripes: in pieces, by number, with stripes that break while they go.
-#include "transport/stripes.hpp"
+#include "transport/stripes/stripes.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

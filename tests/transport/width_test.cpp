@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Over how many connections long payload goes, for what connections and links carry.
-#include "transport/width.hpp"
+#include "transport/stripes/width.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "link_traffic.hpp"
-#include "transport/wire_link.hpp"
+#include "transport/link/wire_link.hpp"
 
 namespace urakata::transport {
 namespace {

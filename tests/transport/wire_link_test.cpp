@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Endpoints of processes on nodes of their own, over loopback: every kind of message arrives once, whole and in order,
 // or fails where its connection is torn down.
-#include "transport/wire_link.hpp"
+#include "transport/link/wire_link.hpp"
 
 #include <dirent.h>
 #include <gtest/gtest.h>

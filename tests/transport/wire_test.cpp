@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/wire.hpp"
+#include "transport/wire/wire.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "lanes/lanes.hpp"
 #include "shim/collectives/prepared.hpp"
 #include "shim/process/site_links.hpp"
-#include "transport/stripes.hpp"
+#include "transport/stripes/stripes.hpp"
 #include "tune/lanes_choice.hpp"
 
 namespace urakata::shim {

@@ -8,7 +8,7 @@
 
 #include "base/link_facts.hpp"
 #include "collectives/collectives.hpp"
-#include "lanes/placement.hpp"
+#include "lanes/site_placement.hpp"
 #include "schedule/schedule.hpp"
 
 namespace urakata::shim {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "shim/collectives/message_exchange.hpp"
 #include "shim/collectives/start.hpp"
 #include "shim/native/native_library.hpp"

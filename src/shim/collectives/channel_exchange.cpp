@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
 #include "shim/collectives/staging.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/copying.hpp"
+#include "shim/process/copying_costs.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/process_sites.hpp"

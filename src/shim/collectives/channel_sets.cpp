@@ -13,7 +13,7 @@
 
 #include "base/interfaces.hpp"
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "chain/listener.hpp"
 #include "chain/submitter.hpp"
 #include "shim/collectives/ebpf_offload.hpp"

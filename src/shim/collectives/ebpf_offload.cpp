@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "shim/process/obstacle.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/said_once.hpp"
-#include "transport/sockets.hpp"
+#include "transport/wire/sockets.hpp"
 #include "xdp/table.hpp"
 
 namespace urakata::shim {

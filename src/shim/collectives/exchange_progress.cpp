@@ -9,7 +9,7 @@
 
 #include "base/cpu_set.hpp"
 #include "base/fallback_progress.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "shim/collectives/channel_exchange.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/space.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/reserve.hpp"
 #include "observe/observer.hpp"
 #include "shim/collectives/call_binding.hpp"

@@ -19,7 +19,7 @@
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/call_reading.hpp"
 #include "shim/collectives/neighbour_exchange.hpp"
-#include "shim/messages/message_descriptor.hpp"
+#include "shim/messages/message_arguments.hpp"
 
 namespace urakata::shim {
 

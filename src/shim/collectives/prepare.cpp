@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "collectives/schedule_table.hpp"
 #include "shim/collectives/between_sites.hpp"
 #include "shim/collectives/chained.hpp"

@@ -13,7 +13,7 @@
 #include "device/staging_buffer.hpp"
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/call_reading.hpp"
-#include "shim/messages/message_descriptor.hpp"
+#include "shim/messages/message_arguments.hpp"
 #include "shim/native/abi.hpp"
 
 namespace urakata::shim {

@@ -6,7 +6,7 @@
 
 #include "base/handle_map.hpp"
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/native/native_bootstrap.hpp"

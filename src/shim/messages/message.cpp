@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-#include "shim/messages/fast_path.hpp"
+#include "shim/messages/fast_calls.hpp"
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/devices.hpp"

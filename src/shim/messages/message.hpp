@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "messages/mixed_receive.hpp"
-#include "shim/messages/message_descriptor.hpp"
+#include "shim/messages/message_arguments.hpp"
 #include "shim/messages/native_receive_calls.hpp"
 #include "shim/native/abi.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Recv, MPI_Irecv, MPI_Recv_init, MPI_Sendrecv and MPI_Sendrecv_replace.
 #include "shim/entries.hpp"
-#include "shim/messages/fast_path.hpp"
+#include "shim/messages/fast_calls.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/messages/native_send.hpp"
 #include "shim/native/native_library.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Send, MPI_Isend, MPI_Send_init and the other modes.
 #include "shim/entries.hpp"
-#include "shim/messages/fast_path.hpp"
+#include "shim/messages/fast_calls.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/native_library.hpp"

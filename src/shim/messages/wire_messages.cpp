@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/messages/native_receive_calls.hpp"
 #include "shim/native/native_library.hpp"

@@ -14,8 +14,8 @@
 
 #include "messages/message_descriptor.hpp"
 #include "p2p/backoff.hpp"
-#include "transport/link_progress.hpp"
-#include "transport/wire_link.hpp"
+#include "transport/link/link_progress.hpp"
+#include "transport/link/wire_link.hpp"
 
 namespace urakata::shim {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "device/runtime.hpp"
 #include "shim/process/space.hpp"
 

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/preload_env.hpp"
 #include "shim/collectives/channel_sets.hpp"
 #include "shim/communicators/communicator.hpp"

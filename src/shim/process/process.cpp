@@ -12,7 +12,7 @@
 #include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "base/node_warnings.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/progress_thread.hpp"
 #include "base/reserve.hpp"
 #include "base/threads.hpp"
@@ -40,7 +40,7 @@
 #include "space/registry.hpp"
 #include "transport/nothing.hpp"
 #include "transport/route.hpp"
-#include "transport/width.hpp"
+#include "transport/stripes/width.hpp"
 #include "tune/costs.hpp"
 #include "tune/link_choice.hpp"
 

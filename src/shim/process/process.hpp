@@ -21,7 +21,7 @@
 #include "shim/requests/progress.hpp"
 #include "tune/engine_choice.hpp"
 #include "tune/messages_choice.hpp"
-#include "tune/placement.hpp"
+#include "tune/thread_placement.hpp"
 #include "tune/transport_choice.hpp"
 
 namespace urakata::transport {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "transport/group.hpp"

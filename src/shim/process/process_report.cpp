@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "device/runtime.hpp"
 #include "device/staging_buffer.hpp"
 #include "observe/report.hpp"
@@ -16,9 +16,9 @@
 #include "shim/collectives/exchange_progress.hpp"
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/process/own_program.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/process_sites.hpp"
-#include "shim/process/program.hpp"
 #include "shim/process/space.hpp"
 #include "space/registry.hpp"
 

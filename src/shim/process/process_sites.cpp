@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/waiting.hpp"
 #include "job/site_exchange.hpp"
 #include "job/sites.hpp"
@@ -18,7 +18,7 @@
 #include "shim/process/process.hpp"
 #include "shim/process/refusal.hpp"
 #include "shim/process/site_links.hpp"
-#include "transport/stripes.hpp"
+#include "transport/stripes/stripes.hpp"
 
 namespace urakata::shim {
 

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/known_links.hpp"
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
+#include "job/known_links.hpp"
 #include "job/known_rates.hpp"
 #include "job/link_rates.hpp"
 #include "lanes/model.hpp"
@@ -43,7 +43,7 @@ std::string host_name() {
 
 void add_to_file(const std::string& file, const std::string& entries) {
   if (entries.empty() || file.empty()) return;
-  if (const Status added = append_entries(file, entries); !added) {
+  if (const Status added = job::append_entries(file, entries); !added) {
     log::warning("LINK_RATES: cannot write %s; the next job measures the links again", added.error().message.c_str());
   }
 }

@@ -11,7 +11,7 @@
 #include "job/link_rates.hpp"
 #include "lanes/model.hpp"
 #include "observe/report.hpp"
-#include "transport/stripes.hpp"
+#include "transport/stripes/stripes.hpp"
 
 namespace urakata::shim {
 

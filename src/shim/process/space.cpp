@@ -18,7 +18,7 @@
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/asking_native.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/copying.hpp"
+#include "shim/process/copying_costs.hpp"
 #include "shim/process/process.hpp"
 #include "shim/requests/wait_until.hpp"
 #include "space/crash_report.hpp"

@@ -10,8 +10,8 @@
 #include "shim/communicators/communicator.hpp"
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/process/own_program.hpp"
 #include "shim/process/process.hpp"
-#include "shim/process/program.hpp"
 #include "shim/profile/profiled.hpp"
 
 namespace urakata::shim {

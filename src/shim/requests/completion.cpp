@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shim/requests/completion.hpp"
 
-#include "shim/messages/fast_path.hpp"
+#include "shim/messages/fast_calls.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "p2p/request.hpp"
+#include "p2p/open_message.hpp"
 #include "shim/native/abi.hpp"
 #include "shim/native/native_library.hpp"
 

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#include "layout/kernels.hpp"
-
-namespace urakata::layout {
-const KernelTable& kernels_baseline() { return kTable; }
-}  // namespace urakata::layout

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "profile/call_completion.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace urakata::profile {
+
+void Completion::take_out() {
+  if (requests_ == nullptr) return;
+  call_.line([&](TimeLine& line) {
+    const std::scoped_lock held(line.lock_);
+    for (int i = 0; i < count_; ++i) {
+      const auto found = line.open_.find(requests_[i]);
+      if (found == line.open_.end() || !found->second.active) continue;
+      held_.push_back({.index = i, .request = requests_[i], .open = std::move(found->second)});
+      line.open_.erase(found);
+    }
+  });
+}
+
+// A request that is not null is open still, or a persistent one.
+void Completion::put_back() {
+  call_.line([&](TimeLine& line) {
+    const std::scoped_lock held(line.lock_);
+    for (Held& one : held_) {
+      if (requests_[one.index] != one.request) continue;
+      one.open.active = !one.over;
+      line.open_.insert_or_assign(one.request, std::move(one.open));
+    }
+  });
+}
+
+void Completion::make_statuses() {
+  try {
+    own_.resize(static_cast<std::size_t>(count_));
+    statuses_ = own_.data();
+  } catch (const std::bad_alloc&) {
+    held_.clear();  // they are not told of any more
+  }
+}
+
+void Completion::ended(int index, int status) {
+  const auto found = std::ranges::find(held_, index, &Held::index);
+  if (found == held_.end()) return;
+  found->over = true;
+  call_.line([&](TimeLine& line) {
+    const std::scoped_lock held(line.lock_);
+    line.add_receive(found->open, statuses_[status], call_.ended_at());
+  });
+}
+
+}  // namespace urakata::profile

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "reduce/reduction_kernel_table.hpp"
+
+#ifdef __AVX2__
+#include "reduce/reduction_kernels.hpp"
+
+namespace urakata::reduce {
+const Kernels* kernels_avx2() { return &kKernels; }
+}  // namespace urakata::reduce
+#else
+namespace urakata::reduce {
+const Kernels* kernels_avx2() { return nullptr; }
+}  // namespace urakata::reduce
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Puts by a pair's connection.
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file_bytes.hpp"
+#include "base/log.hpp"
+#include "transport/wire/kept_errno.hpp"
+#include "transport/wire/wire.hpp"
+
+namespace urakata::transport {
+
+namespace {
+
+// What the kernel counts as room of a socket for what is to be sent, twice what a process asks for.
+std::uint64_t room_of(int socket) {
+  int room = 0;
+  socklen_t size = sizeof room;
+  return getsockopt(socket, SOL_SOCKET, SO_SNDBUF, &room, &size) == 0 ? static_cast<std::uint64_t>(room) : UINT64_MAX;
+}
+
+// Bytes that a process may ask for.
+std::uint64_t most_room() {
+  static const std::uint64_t most = [] {
+    std::uint64_t read = 212'992;  // the kernel's default
+    const std::string text = file_bytes("/proc/sys/net/core/wmem_max", 32);
+    std::from_chars(text.data(), text.data() + text.size(), read);
+    return read;
+  }();
+  return most;
+}
+
+// A put that the kernel does not take at once would leave only when its program comes back, and its receiver wait for
+// that. A new connection has room for some ten packets and gets more as acknowledgements come; so it is given what a put
+// lacked, instead of that. False: it has as much as can be had.
+bool widen(const Connection& connection, std::uint64_t bytes) {
+  const int socket = connection.socket();
+  const std::uint64_t before = room_of(socket);
+  const std::uint64_t wanted = std::min(before / 2 + bytes, most_room());
+  if (wanted <= before / 2) return false;
+  set_option(socket, SOL_SOCKET, SO_SNDBUF, static_cast<int>(wanted));
+  return room_of(socket) > before;
+}
+
+// Likewise at the receiver: what it has no room for waits at the sender for the receiver's program. Asked for payloads only
+// of which some may not fit into a new connection.
+void widen_for(const Connection& connection, std::uint64_t bytes) {
+  constexpr std::uint64_t kFirst = 32UL << 10;
+  int present = 0;
+  socklen_t size = sizeof present;
+  if (bytes < kFirst || getsockopt(connection.socket(), SOL_SOCKET, SO_RCVBUF, &present, &size) != 0) return;
+  if (static_cast<std::uint64_t>(present) >= 4 * bytes) return;
+  connection.make_room(2 * bytes);
+}
+
+}  // namespace
+
+std::int32_t Wire::add(PutSink& sink) {
+  const std::lock_guard guard(lock_);
+  sinks_.emplace(next_sink_, &sink);
+  return next_sink_++;
+}
+
+void Wire::remove(std::int32_t number) {
+  const std::lock_guard guard(lock_);
+  const auto found = sinks_.find(number);
+  if (found == sinks_.end()) return;
+  abandon(*found->second);
+  sinks_.erase(found);
+}
+
+void Wire::give_up(PutSink& sink) {
+  const std::lock_guard guard(lock_);
+  abandon(sink);
+}
+
+void Wire::abandon(PutSink& sink) {
+  for (auto& [rank, other] : peers_) {
+    std::erase_if(other.held, [&](const Connection::Outgoing& out) { return out.port == &sink; });
+    if (other.link == nullptr) continue;
+    other.link->take_back(&sink);
+    if (other.current_put != &sink) continue;
+    other.link->divert(throw_away(other, other.link->incoming()));
+    other.current_put = nullptr;
+  }
+}
+
+void Wire::watch(std::int32_t rank, PutSink& sink) {
+  const KeptErrno kept;
+  const std::lock_guard guard(lock_);
+  if (!reach(rank, peer(rank))) sink.lost(rank);
+}
+
+bool Wire::put(std::int32_t rank, const Frame& frame, const std::byte* payload, PutSink& from, std::uint32_t channel) {
+  const KeptErrno kept;
+  const std::lock_guard guard(lock_);
+  Peer& to = peer(rank);
+  if (!reach(rank, to)) {
+    from.lost(rank);
+    return false;
+  }
+  Connection::Outgoing out{.frame = frame, .payload = payload};
+  if (frame.kind == FrameKind::put) {  // the others outlive their sink
+    out.reported = true;
+    out.port = &from;
+    out.ticket = {.instance = &from, .node = channel};
+  }
+  bool gone = send(to, std::move(out));
+  while (!gone && frame.kind == FrameKind::put && to.link != nullptr && to.link->open && !to.link->broken() &&
+         widen(*to.link, frame.bytes)) {
+    std::vector<Connection::Outgoing> sent;
+    to.link->flush(sent);
+    for (const Connection::Outgoing& one : sent) {
+      const bool own = one.port == &from && one.ticket.node == channel && is_put(one.frame.kind);
+      gone = gone || own;
+      if (!own) report(one);
+    }
+  }
+  if (to.link != nullptr && ended(*to.link)) lost(*to.link);
+  return gone;
+}
+
+std::byte* Wire::place_put(std::int32_t from, Peer& sender, const Frame& frame) {
+  if (frame.bytes > kSlice) return nullptr;
+  widen_for(*sender.link, frame.bytes);
+  const auto found = sinks_.find(frame.tag);
+  sender.current_put = found != sinks_.end() ? found->second : nullptr;
+  return sender.current_put != nullptr ? sender.current_put->place(from, frame) : throw_away(sender, frame.bytes);
+}
+
+bool Wire::put_arrived(std::int32_t from, Peer& sender, const Frame& frame) {
+  if (frame.kind == FrameKind::put) {
+    PutSink* const sink = std::exchange(sender.current_put, nullptr);
+    return sink == nullptr || sink->arrived(from, frame);
+  }
+  const auto found = sinks_.find(frame.tag);
+  return found == sinks_.end() || found->second->arrived(from, frame);
+}
+
+}  // namespace urakata::transport
