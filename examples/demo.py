@@ -54,7 +54,7 @@ def place(host: launcher.Host, across_hosts: bool, reason: str) -> Iterator[tupl
 
 
 def compile_example(host: launcher.Host) -> Path:
-    """examples/train.c with the host's own compiler wrapper, as anybody would."""
+    """examples/train.c with the MPI library's own compiler wrapper, as anybody would."""
     program = OUTPUT / "train"
     command = [
         str(host.launcher.parent / "mpicc"),

@@ -44,11 +44,11 @@ def refuse_missing_program(program: str, arguments: Sequence[str] | None) -> Non
     raise paths.NotFoundError(f"{program}: there is no such program on PATH{beside}")
 
 
-def _names(host: launcher.Host, ranks: int, arguments: Sequence[str] | None) -> list[str]:
+def _names(mpi: launcher.Mpi, ranks: int, arguments: Sequence[str] | None) -> list[str]:
     """As each calls itself, which need not be what the launcher's words call it: it starts a command on all of them.
     Empty where it does not, as the job itself will tell."""
     try:
-        done = host.run(ranks, ["sh", "-c", f'echo "{_MARK}$(uname -n)"'], list(arguments or []), _TIME_LIMIT)
+        done = mpi.run(ranks, ["sh", "-c", f'echo "{_MARK}$(uname -n)"'], list(arguments or []), _TIME_LIMIT)
     except paths.NotFoundError:
         return []
     found = [line.partition(_MARK)[2].strip() for line in done.stdout.splitlines() if _MARK in line]
@@ -63,10 +63,10 @@ def _listed(options: Sequence[str]) -> bool:
     return values.get("SITES", "auto") not in ("", "auto", "one")
 
 
-def fit_sites(host: launcher.Host, ranks: int, arguments: Sequence[str] | None, options: Sequence[str]) -> bool:
+def fit_sites(mpi: launcher.Mpi, ranks: int, arguments: Sequence[str] | None, options: Sequence[str]) -> bool:
     """Whether SITES has each host of the job at one site, and no others; else the reason goes to the standard error.
     Starts nothing where SITES lists no hosts."""
-    names = _names(host, ranks, arguments) if _listed(options) else []
+    names = _names(mpi, ranks, arguments) if _listed(options) else []
     if not names:
         return True
     asked = [str(paths.program("urakata-exec")), "--check-hosts", *options, "--", *names]

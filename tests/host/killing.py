@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from jobs import Host
+from jobs import Mpi
 from spaces import until
 
 from urakata import paths
@@ -19,7 +19,7 @@ from urakata.hosts import Hosts
 STAGES = ("init", "dup", "collective", "free", "finalize")
 LIMIT = 60.0  # seconds that a job has to end
 
-# What a launcher, the host MPI or Urakata says when a rank is lost.
+# What a launcher, the MPI library or Urakata says when a rank is lost.
 _TOLD = "signal 9|BAD TERMINATION|prterun has exited|MPI_ERRORS_ARE_FATAL|lost the connection"
 _LEFT = (
     "for each in /proc/[0-9]*; do n=${each#/proc/}; "
@@ -29,16 +29,16 @@ _LEFT = (
 
 
 def output_where_the_host_sees_no_end(
-    hosts: Hosts, host: Host, program: Path, words: list[str], options: list[str], limit: float
+    hosts: Hosts, mpi: Mpi, program: Path, words: list[str], options: list[str], limit: float
 ) -> str:
     """What a job of tests/programs/killed_in_exchange.c says, a rank on each host. The launcher leaves the others
     alone, errors are returned, and Open MPI, which listens where the program expects it to, sees no end."""
     own = {"btl_tcp_port_min_v4": "20000", "btl_tcp_port_range_v4": "1000"}
     done = hosts.run(
         [str(paths.program("urakata-exec")), *options, "--", str(program), *words],
-        host_mpi=host.launcher,
+        host_mpi=mpi.launcher,
         env={
-            **host.environment,
+            **mpi.environment,
             **{f"OMPI_MCA_{name}": value for name, value in own.items()},
             "PRTE_MCA_state_base_recoverable": "1",
         },
@@ -48,11 +48,11 @@ def output_where_the_host_sees_no_end(
 
 
 class KilledJobs:
-    """Jobs of one host MPI under engine kernel, a rank on each of the test hosts."""
+    """Jobs of one MPI library under engine kernel, a rank on each of the test hosts."""
 
-    def __init__(self, hosts: Hosts, host: Host, program: Path) -> None:
+    def __init__(self, hosts: Hosts, mpi: Mpi, program: Path) -> None:
         self._hosts = hosts
-        self._host = host
+        self._mpi = mpi
         self._program = str(program)
         code, said, _ = self._run("never", 0, 0)
         assert code == 0, said
@@ -64,8 +64,8 @@ class KilledJobs:
             words = [stage, self._hosts.names[victim], str(microseconds), told]
             done = self._hosts.run(
                 [str(paths.program("urakata-exec")), "--engine", "kernel", "--", self._program, *words],
-                host_mpi=self._host.launcher,
-                env=self._host.environment,
+                host_mpi=self._mpi.launcher,
+                env=self._mpi.environment,
                 timeout=LIMIT,
             )
             rings = {path.name: int(path.read_text() or 0) for path in Path(told).iterdir()}
@@ -74,7 +74,7 @@ class KilledJobs:
     def kill(self, stage: str, chance: random.Random) -> None:
         """One job: it ends in time, says so, and leaves nothing."""
         first = 0
-        if self._host.family == "mpich":
+        if self._mpi.family == "mpich":
             # Its launcher at times waits for ever then, without Urakata, too: most often for a rank that was killed in
             # MPI_Init beside it.
             if stage == "init":

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests/programs/merged_halves.c says, and whether a host starts further ranks here."""
+"""What tests/programs/merged_halves.c says, and whether an MPI library starts further ranks here."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from jobs import Host, Outcome
+from jobs import Mpi, Outcome
 
 
 def merged(output: str) -> list[str]:
@@ -14,10 +14,10 @@ def merged(output: str) -> list[str]:
     return sorted(re.findall(r"^rank \d+ is rank .* got .*$", output, re.MULTILINE))
 
 
-def needs_spawned(host: Host, outcome: Outcome) -> None:
+def needs_spawned(mpi: Mpi, outcome: Outcome) -> None:
     """Skips the test where no rank has come out of MPI_Comm_spawn, nor has any of the started ones out of MPI_Init."""
     if outcome.code != 0 and " has merged" not in outcome.output:
-        if host.family == "mpich":
+        if mpi.family == "mpich":
             pytest.skip("MPICH 5 alone at times waits for ever in MPI_Comm_spawn, most often for ranks that come late")
         if re.search("not enough slots|Spawn not supported|MPI_ERR_SPAWN", outcome.output):
-            pytest.skip(f"{host.name} starts no further ranks here: {outcome.output[-300:]}")
+            pytest.skip(f"{mpi.name} starts no further ranks here: {outcome.output[-300:]}")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from jobs import AS_ROOT, Host, Outcome, compiled, run_job, temporary_files
+from jobs import AS_ROOT, Mpi, Outcome, compiled, run_job, temporary_files
 
 from urakata import paths
 
@@ -123,9 +123,9 @@ def nobody_lives(processes: list[int]) -> None:
     )
 
 
-def space_job(host: Host, ranks: int, command: list[str], **more: object) -> Outcome:
+def space_job(mpi: Mpi, ranks: int, command: list[str], **more: object) -> Outcome:
     """Runs a job of which every rank lives in the space, but for those after a ":", which bring words of their own."""
-    outcome = run_job(host, ranks, [*SPACE, *command], **more)  # type: ignore[arg-type]
+    outcome = run_job(mpi, ranks, [*SPACE, *command], **more)  # type: ignore[arg-type]
     assert "as an ordinary process" not in outcome.output, outcome.output[-4000:]
     return outcome
 
@@ -136,21 +136,21 @@ def parent(pid: int) -> int:
 
 @contextlib.contextmanager
 def running(
-    host: Host, folder: Path, how: str, ranks: int, name: str = "space_end"
+    mpi: Mpi, folder: Path, how: str, ranks: int, name: str = "space_end"
 ) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     """A job in a space that waits to be ended, with the pids that its tasks have told."""
-    program = str(compiled(host, name, folder))
-    output = folder / f"output-{host.name}-{time.monotonic_ns()}"
+    program = str(compiled(mpi, name, folder))
+    output = folder / f"output-{mpi.name}-{time.monotonic_ns()}"
     lines = ranks * (2 if how == "children" else 1)
     with temporary_files() as files:
         with output.open("w") as sink:
             job = subprocess.Popen(
-                [*host.launch(ranks), *SPACE, program, how],
+                [*mpi.launch(ranks), *SPACE, program, how],
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=subprocess.STDOUT,
                 text=True,
-                env={**os.environ, **host.environment, **AS_ROOT, **files},
+                env={**os.environ, **mpi.environment, **AS_ROOT, **files},
                 start_new_session=True,
             )
         try:

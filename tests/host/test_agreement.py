@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from jobs import FULL, Host, Outcome, compiled, named, passes, run_job
+from jobs import FULL, Mpi, Outcome, compiled, named, passes, run_job
 
 from urakata import paths
 
@@ -24,8 +24,8 @@ def by_rank(tmp_path: Path, *cases: str) -> list[str]:
     return [str(script)]
 
 
-def random_job(host: Host, folder: Path, start: list[str], ranks: int = 3, *more: str) -> Outcome:
-    return run_job(host, ranks, [*start, str(compiled(host, "random_nbc", folder)), *RANDOM, *more], seconds=120)
+def random_job(mpi: Mpi, folder: Path, start: list[str], ranks: int = 3, *more: str) -> Outcome:
+    return run_job(mpi, ranks, [*start, str(compiled(mpi, "random_nbc", folder)), *RANDOM, *more], seconds=120)
 
 
 def under(*options: str) -> str:
@@ -34,10 +34,10 @@ def under(*options: str) -> str:
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_one_rank_with_engine_host_leaves_all_to_the_host(folder: Path, tmp_path: Path, name: str) -> None:
-    host = named(name)
+    mpi = named(name)
     start = by_rank(tmp_path, under(), under("--engine", "host"), under())
     # A program that asks for the highest thread level: MPICH 5 alone hangs where the levels of the ranks differ.
-    outcome = run_job(host, 3, [*start, str(compiled(host, "threads_nbc", folder)), "4", "50"])
+    outcome = run_job(mpi, 3, [*start, str(compiled(mpi, "threads_nbc", folder)), "4", "50"])
     passes(outcome)
     assert outcome.output.count("urakata:") == 1, outcome.output
     assert "[rank 1] ENGINE is host on 1 of 3 ranks" in outcome.output
@@ -101,18 +101,18 @@ def test_masks_that_differ_by_rank(folder: Path, tmp_path: Path, name: str) -> N
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_communicators_beyond_the_room_in_the_tags(folder: Path, name: str, engine: str, contexts: int) -> None:
-    host = named(name)
+    mpi = named(name)
     variables = {"URAKATA_TAG_UB": str((contexts << 16) - 1)}
-    outcome = run_job(host, 3, [str(compiled(host, "many_communicators", folder))], engine, environment=variables)
+    outcome = run_job(mpi, 3, [str(compiled(mpi, "many_communicators", folder))], engine, environment=variables)
     passes(outcome)
     assert "many_communicators: right" in outcome.output
-    assert "they are left to the host until others are freed" in outcome.output
+    assert "they are left to the MPI library until others are freed" in outcome.output
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_many_communicators_with_room(folder: Path, name: str) -> None:
-    host = named(name)
-    outcome = run_job(host, 4, [str(compiled(host, "many_communicators", folder))], "poll")
+    mpi = named(name)
+    outcome = run_job(mpi, 4, [str(compiled(mpi, "many_communicators", folder))], "poll")
     passes(outcome)
     assert "urakata:" not in outcome.output
 
@@ -120,8 +120,8 @@ def test_many_communicators_with_room(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("count", ("0", "1") if FULL else ("0",))  # 1: moves 2 GiB
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_a_type_that_cannot_be_described_goes_the_same_way(folder: Path, name: str, count: str) -> None:
-    host = named(name)
-    passes(run_job(host, 2, [str(compiled(host, "deep_type", folder)), count], "poll", seconds=120 if FULL else 30))
+    mpi = named(name)
+    passes(run_job(mpi, 2, [str(compiled(mpi, "deep_type", folder)), count], "poll", seconds=120 if FULL else 30))
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

@@ -106,7 +106,7 @@ def test_a_part_of_many_is_played_by_few(name: str, ranks: int) -> None:
 
 
 def test_the_study_is_measured_and_shown(tmp_path: Path) -> None:
-    """Both partitions, on the host alone, under Urakata and in a space: equal residuals, figures, page, CSV."""
+    """Both partitions, on the MPI library alone, under Urakata and in a space: equal residuals, figures, page, CSV."""
     named("openmpi")
     words = ["--n", str(EDGE), "--parts", "2", "--repeats", "1", "--iterations", "5", "-o", str(tmp_path)]
     done = CliRunner().invoke(build_app(), ["bench", "solver", *words])
@@ -171,11 +171,11 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_wrong_values_and_residuals_end_the_job(folder: Path, name: str) -> None:
-    host = named(name)
+    mpi = named(name)
     for source, words in ((LOSES_A_VALUE, "put-flush brings"), (DISTURBS, "persistent ends")):
-        library = compiled_library(host, source, folder)
+        library = compiled_library(mpi, source, folder)
         arguments = ["--measure", "cg", "--ways", "messages,persistent,put-flush"]
-        outcome = run_job(host, 2, program(name, *arguments), environment={"LD_PRELOAD": str(library)})
+        outcome = run_job(mpi, 2, program(name, *arguments), environment={"LD_PRELOAD": str(library)})
         assert outcome.code not in (0, None) and words in outcome.output, outcome.output
 
 

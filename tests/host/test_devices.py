@@ -13,7 +13,7 @@ from spaces import nothing_stays, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
 
-HOSTS = ("openmpi", "mpich")
+MPIS = ("openmpi", "mpich")
 LIBRARIES = {"CUDA": "libcuda.so.1", "HIP": "libamdhip64.so.6", "LEVEL_ZERO": "libze_loader.so.1"}
 
 
@@ -34,22 +34,22 @@ def driver(folder: Path, face: str, *more: str) -> str:
 @pytest.mark.parametrize("when", ("early", "late"))
 @pytest.mark.parametrize("face", LIBRARIES)
 @pytest.mark.parametrize("engine", ("poll", "thread"))
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_collectives_on_device_buffers(folder: Path, name: str, engine: str, face: str, when: str) -> None:
-    host = named(name)
-    program = str(compiled(host, "device_collectives", folder))
+    mpi = named(name)
+    program = str(compiled(mpi, "device_collectives", folder))
     for seed in ("1", "2", "3", "4") if FULL else ("1" if when == "early" else "2",):
-        done = run_job(host, 3, [program, driver(folder, face), when, seed, "plain"], engine=engine)
+        done = run_job(mpi, 3, [program, driver(folder, face), when, seed, "plain"], engine=engine)
         assert done.code == 0 and "right" in done.output, done.output[-4000:]
 
 
 @pytest.mark.parametrize("what", ("persistent", "threads", "mute", "broken"))
 @pytest.mark.parametrize("engine", ("poll", "thread"))
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_other_forms_on_device_buffers(folder: Path, name: str, engine: str, what: str) -> None:
-    host = named(name)
-    program = str(compiled(host, "device_collectives", folder))
-    done = run_job(host, 2, [program, driver(folder, "CUDA"), "early", "3", what], engine=engine)
+    mpi = named(name)
+    program = str(compiled(mpi, "device_collectives", folder))
+    done = run_job(mpi, 2, [program, driver(folder, "CUDA"), "early", "3", what], engine=engine)
     assert done.code == 0 and "right" in done.output, done.output[-4000:]
     if what == "mute":
         assert "CUDA cannot tell what kind of memory a buffer is" in done.output
@@ -57,22 +57,22 @@ def test_other_forms_on_device_buffers(folder: Path, name: str, engine: str, wha
 
 @pytest.mark.parametrize("what", (("messages",), ("collectives", "plain"), ("collectives", "threads")))
 @pytest.mark.parametrize("face", LIBRARIES)
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_device_buffers_in_a_space(folder: Path, name: str, face: str, what: tuple[str, ...]) -> None:
-    host = named(name)
-    program = str(compiled(host, f"device_{what[0]}", folder))
+    mpi = named(name)
+    program = str(compiled(mpi, f"device_{what[0]}", folder))
     for seed in ("4", "5", "6") if FULL else ("4",):
-        done = space_job(host, 3, [program, driver(folder, face), "late", seed, *what[1:]])
+        done = space_job(mpi, 3, [program, driver(folder, face), "late", seed, *what[1:]])
         assert done.code == 0 and "right" in done.output, done.output[-4000:]
 
 
 @pytest.mark.parametrize("face", LIBRARIES)
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_neighbours_of_a_device_that_breaks(folder: Path, name: str, face: str) -> None:
     """By messages of a space: who cannot read a buffer has an error, its neighbours too, and all go on from there."""
-    host = named(name)
-    program = [str(compiled(host, "device_neighbours", folder)), driver(folder, face), "late", "7"]
-    done = space_job(host, 5, program)
+    mpi = named(name)
+    program = [str(compiled(mpi, "device_neighbours", folder)), driver(folder, face), "late", "7"]
+    done = space_job(mpi, 5, program)
     assert done.code == 0 and "right" in done.output, done.output[-4000:]
 
 
@@ -82,23 +82,23 @@ def test_a_driver_that_is_only_loaded_keeps_no_exchange_plan_away(
     folder: Path, tmp_path: Path, face: str, more: tuple[str, ...]
 ) -> None:
     """As by hwloc and UCX, which load what is installed. Without a device it is left alone."""
-    host = named("openmpi")
-    program = [str(compiled(host, "random_neighbours", folder)), "20", "3"]
+    mpi = named("openmpi")
+    program = [str(compiled(mpi, "random_neighbours", folder)), "20", "3"]
     nodes = ("dri/renderD128", "accel/accel0", "kfd", "dxg", "nvidiactl", "nvmap", "nvgpu")
     if more and any((Path("/dev") / node).exists() for node in nodes):
         pytest.skip("there is a device here")
-    of_host = run_job(host, 3, program)
+    of_library = run_job(mpi, 3, program)
     variables = {"LD_PRELOAD": driver(folder, face, *more), "URAKATA_REPORT": str(tmp_path)}
-    done = space_job(host, 3, program, environment=variables)
+    done = space_job(mpi, 3, program, environment=variables)
     assert done.code == 0, done.output[-4000:]
-    assert numbers(done.output) == numbers(of_host.output)
+    assert numbers(done.output) == numbers(of_library.output)
     said = "".join(file.read_text() for file in tmp_path.glob("*.json"))
     assert "exchange plan" in said
     assert ("is in use in a space" in done.output) == (not more), done.output[-4000:]
 
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_a_real_device(folder: Path, name: str, engine: str) -> None:
     """The same program with the driver that is installed, where there is one with a device."""
     source, library, probe = PROGRAMS / "real_cuda.c", folder / "real_cuda.so", folder / "real_cuda"
@@ -109,8 +109,8 @@ def test_a_real_device(folder: Path, name: str, engine: str) -> None:
     if asked.returncode == 77:
         pytest.skip(asked.stdout.strip())
     assert asked.returncode == 0, asked.stderr
-    host = named(name)
-    program = str(compiled(host, "device_collectives", folder))
+    mpi = named(name)
+    program = str(compiled(mpi, "device_collectives", folder))
     for when, seed in (("early", "1"), ("late", "2")):
-        done = run_job(host, 3, [program, str(library), when, seed, "plain"], engine=engine, seconds=120)
+        done = run_job(mpi, 3, [program, str(library), when, seed, "plain"], engine=engine, seconds=120)
         assert done.code == 0 and "right" in done.output, done.output[-4000:]

@@ -171,11 +171,11 @@ def test_a_rank_that_ends_early_ends_the_job(hosts: Hosts, folder: Path, tmp_pat
 def test_ranks_that_are_killed_leave_their_slots(hosts: Hosts, folder: Path) -> None:
     """At random moments of their stages; each job has some of a user's 32 slots on a node."""
     chance = random.Random(drawn_seed())
-    host = named("openmpi")
-    jobs = KilledJobs(hosts, host, compiled(host, "killed_at", folder))
+    mpi = named("openmpi")
+    jobs = KilledJobs(hosts, mpi, compiled(mpi, "killed_at", folder))
     for stage in STAGES[1:] * (20 if FULL else 1):
         jobs.kill(stage, chance)
-    code, output = run(hosts, [str(compiled(host, "random_nbc", folder)), "--cases", "50"])
+    code, output = run(hosts, [str(compiled(mpi, "random_nbc", folder)), "--cases", "50"])
     assert code == 0 and output.count(EBPF) == 3, output[-3000:]
 
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from jobs import FULL, Host, cases, compiled, compiled_outside, drawn_seed, named, passes, run_job
+from jobs import FULL, Mpi, cases, compiled, compiled_outside, drawn_seed, named, passes, run_job
 from spaces import SPACE, nothing_stays, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
@@ -27,18 +27,18 @@ def numbers(output: str) -> list[str]:
 @pytest.mark.parametrize("ranks", (2, 3, 4, 6) if FULL else (3, 4))
 @pytest.mark.parametrize("name", ("openmpi", "mpich", "impi") if FULL else ("openmpi", "mpich"))
 def test_random_neighbourhoods_equal_the_hosts(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
-    host = named(name)
+    mpi = named(name)
     topologies, drawn = int(cases(60, 25000, name, ranks)), int(drawn_seed())
     for first in range(0, topologies, MOST_AT_ONCE):
         seed = str(drawn + first)
-        program = [str(compiled(host, "random_neighbours", folder)), str(min(MOST_AT_ONCE, topologies - first)), seed]
+        program = [str(compiled(mpi, "random_neighbours", folder)), str(min(MOST_AT_ONCE, topologies - first)), seed]
         folder_of_reports = tmp_path / str(first)
-        equal_to_the_host(host, ranks, program, folder_of_reports)
+        equal_to_the_host(mpi, ranks, program, folder_of_reports)
 
 
-def equal_to_the_host(host: Host, ranks: int, program: list[str], reports: Path) -> None:
-    of_host = run_job(host, ranks, program, None, seconds=900)
-    passes(of_host)
+def equal_to_the_host(mpi: Mpi, ranks: int, program: list[str], reports: Path) -> None:
+    of_library = run_job(mpi, ranks, program, None, seconds=900)
+    passes(of_library)
     for plans in ("1", "0"):
         report = reports / plans
         report.mkdir(parents=True)
@@ -48,9 +48,9 @@ def equal_to_the_host(host: Host, ranks: int, program: list[str], reports: Path)
             "URAKATA_BLOCKING": "always",
             "URAKATA_REPORT": str(report),
         }
-        outcome = space_job(host, ranks, program, seconds=900, environment=variables)
+        outcome = space_job(mpi, ranks, program, seconds=900, environment=variables)
         passes(outcome)
-        assert numbers(outcome.output) == numbers(of_host.output) != [], program
+        assert numbers(outcome.output) == numbers(of_library.output) != [], program
         said = "".join(file.read_text() for file in report.glob("*.json"))
         assert ("exchange plan" in said) == (plans == "1")
         assert ("all ranks are in one space" in said) == (plans == "1")
@@ -59,22 +59,22 @@ def equal_to_the_host(host: Host, ranks: int, program: list[str], reports: Path)
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_neighbourhoods_by_threads_at_once(folder: Path, name: str) -> None:
     """And the same is refused, in the same way."""
-    host = named(name)
-    program = [str(compiled(host, "blocking_neighbours", folder)), "2", "500" if FULL else "50"]
-    of_host = run_job(host, 3, program, None)
-    passes(of_host)
-    outcome = space_job(host, 3, program, seconds=120, environment={"URAKATA_BLOCKING": "always"})
+    mpi = named(name)
+    program = [str(compiled(mpi, "blocking_neighbours", folder)), "2", "500" if FULL else "50"]
+    of_library = run_job(mpi, 3, program, None)
+    passes(of_library)
+    outcome = space_job(mpi, 3, program, seconds=120, environment={"URAKATA_BLOCKING": "always"})
     passes(outcome)
-    assert refused(outcome.output) == refused(of_host.output) != []
+    assert refused(outcome.output) == refused(of_library.output) != []
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_costs_change_how_payloads_go_and_no_result(folder: Path, name: str) -> None:
     """Payloads beyond a line are pulled, put straight, copied by rendezvous in pieces of a line, or always land."""
-    host = named(name)
-    program = [str(compiled(host, "random_neighbours", folder)), "40", drawn_seed()]
-    of_host = run_job(host, 3, program, None, seconds=300)
-    passes(of_host)
+    mpi = named(name)
+    program = [str(compiled(mpi, "random_neighbours", folder)), "40", drawn_seed()]
+    of_library = run_job(mpi, 3, program, None, seconds=300)
+    passes(of_library)
     for costs in (
         "exchange.pull_least=0",
         "exchange.pull_least=1G,exchange.direct_least=0",
@@ -82,45 +82,45 @@ def test_costs_change_how_payloads_go_and_no_result(folder: Path, name: str) -> 
         "exchange.all_landing=0,copy.piece_most=1G",
         "exchange.pull_least=1G,exchange.landing_most=1G,exchange.plan_landing=1G",
     ):
-        outcome = space_job(host, 3, program, seconds=300, environment={"URAKATA_COSTS": costs})
+        outcome = space_job(mpi, 3, program, seconds=300, environment={"URAKATA_COSTS": costs})
         passes(outcome)
-        assert numbers(outcome.output) == numbers(of_host.output) != [], (program, costs)
+        assert numbers(outcome.output) == numbers(of_library.output) != [], (program, costs)
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_ranks_outside_of_the_space(folder: Path, name: str) -> None:
     """Communicators of both kinds have no neighbourhood channels, and all ranks know."""
-    host = named(name)
+    mpi = named(name)
     arguments = ["60", drawn_seed()]
-    inside = [str(compiled(host, "random_neighbours", folder)), *arguments]
-    outside = [*SPACE, str(compiled_outside(host, "random_neighbours", folder)), *arguments]
-    of_host = run_job(host, 4, inside, None, seconds=300)
-    outcome = run_job(host, 2, [*SPACE, *inside, ":", "-n", "2", *outside], None, seconds=300)
+    inside = [str(compiled(mpi, "random_neighbours", folder)), *arguments]
+    outside = [*SPACE, str(compiled_outside(mpi, "random_neighbours", folder)), *arguments]
+    of_library = run_job(mpi, 4, inside, None, seconds=300)
+    outcome = run_job(mpi, 2, [*SPACE, *inside, ":", "-n", "2", *outside], None, seconds=300)
     passes(outcome)
-    assert numbers(outcome.output) == numbers(of_host.output) != [], arguments
+    assert numbers(outcome.output) == numbers(of_library.output) != [], arguments
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_the_host_moves_while_one_is_tested(folder: Path, name: str) -> None:
-    host = named(name)
-    outcome = space_job(host, 2, [str(compiled(host, "exchange_tested", folder))])
+    mpi = named(name)
+    outcome = space_job(mpi, 2, [str(compiled(mpi, "exchange_tested", folder))])
     passes(outcome)
     assert outcome.output.count("exchange_tested: right") == 2
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_what_a_neighbour_never_gives_back_ends_in_finalize(folder: Path, name: str) -> None:
-    host = named(name)
+    mpi = named(name)
     never_pulled = {"URAKATA_COSTS": "exchange.pull_least=1G"}
-    passes(space_job(host, 2, [str(compiled(host, "left_channels", folder))], environment=never_pulled))
+    passes(space_job(mpi, 2, [str(compiled(mpi, "left_channels", folder))], environment=never_pulled))
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_arguments_that_are_wrong_on_one_rank(folder: Path, name: str) -> None:
-    """As under the host alone: an error there, whether the others call or not, and nobody waits for anybody."""
-    host = named(name)
-    program = [str(compiled(host, "wrong_on_one", folder))]
-    for outcome in (run_job(host, 3, program), space_job(host, 3, program)):
+    """As under the MPI library alone: an error there, whether the others call or not, and nobody waits for anybody."""
+    mpi = named(name)
+    program = [str(compiled(mpi, "wrong_on_one", folder))]
+    for outcome in (run_job(mpi, 3, program), space_job(mpi, 3, program)):
         passes(outcome)
         assert "wrong_on_one: right" in outcome.output, outcome.output
 
@@ -128,12 +128,12 @@ def test_arguments_that_are_wrong_on_one_rank(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("ranks", (3, 4))
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_messages_of_an_exchange_are_its_own(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
-    host = named(name)
-    program = [str(compiled(host, "neighbour_messages", folder))]
-    inside = space_job(host, ranks, [*program, "long"], environment={"URAKATA_REPORT": str(tmp_path)})
+    mpi = named(name)
+    program = [str(compiled(mpi, "neighbour_messages", folder))]
+    inside = space_job(mpi, ranks, [*program, "long"], environment={"URAKATA_REPORT": str(tmp_path)})
     rows = [site for file in tmp_path.glob("*.json") for site in json.loads(file.read_text()).get("call_sites", ())]
     ways = {site["operation"]: site["algorithm"] for site in rows}
     assert ways["Ineighbor_alltoall"] == ways["Neighbor_alltoallv"] == "messages", ways
-    for outcome in (inside, run_job(host, ranks, program, None)):
+    for outcome in (inside, run_job(mpi, ranks, program, None)):
         passes(outcome)
         assert outcome.output.count("neighbour_messages: right") == ranks, outcome.output

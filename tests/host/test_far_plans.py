@@ -28,12 +28,12 @@ def hosts() -> Iterator[Hosts]:
 
 
 def run(hosts: Hosts, name: str, program: list[str], *options: str, per_host: int = 2) -> tuple[int, str]:
-    host = named(name)
+    mpi = named(name)
     done = hosts.run(
         [EXEC, *options, "--", *program],
         ranks_per_host=per_host,
-        host_mpi=host.launcher,
-        env=host.environment,
+        host_mpi=mpi.launcher,
+        env=mpi.environment,
         timeout=SECONDS,
     )
     return done.returncode, done.stdout + done.stderr
@@ -98,9 +98,9 @@ def test_whoever_exchanges_with_a_killed_one_gets_an_error(
     hosts: Hosts, folder: Path, tmp_path: Path, way: str, where: str
 ) -> None:
     """The neighbourhood channel reports the failure."""
-    host = named("openmpi")
-    program = compiled(host, "killed_in_exchange", folder)
-    output = output_where_the_host_sees_no_end(hosts, host, program, [where, str(tmp_path)], list(WAYS[way]), SECONDS)
+    mpi = named("openmpi")
+    program = compiled(mpi, "killed_in_exchange", folder)
+    output = output_where_the_host_sees_no_end(hosts, mpi, program, [where, str(tmp_path)], list(WAYS[way]), SECONDS)
     assert sorted(re.findall(r"rank (\d): the exchange ended with class [1-9]", output)) == ["0", "1"], output[-3000:]
 
 

@@ -64,11 +64,11 @@ def test_a_script_is_followed_into_a_space(folder: Path, tmp_path: Path, name: s
 
 
 def test_python_is_followed(tmp_path: Path) -> None:
-    host = named("mpich")
+    mpi = named("mpich")
     (tmp_path / "program.py").write_text("from mpi4py import MPI\nMPI.COMM_WORLD.Barrier()\n")
     wrapper = script(tmp_path, f"{suite()[0]} {tmp_path}/program.py")
     command = [EXEC, "--report", str(tmp_path / "report"), "--", wrapper]
-    passes(run_job(host, 2, command, environment={"MPI4PY_LIBMPI": str(library(host))}))
+    passes(run_job(mpi, 2, command, environment={"MPI4PY_LIBMPI": str(library(mpi))}))
     whole = summarise(tmp_path / "report").whole
     assert whole is not None
     assert [row.calls for row in whole.rows if row.operation == "Barrier"] == [2]
@@ -76,17 +76,17 @@ def test_python_is_followed(tmp_path: Path) -> None:
 
 def test_exit_codes_and_environment_are_the_wrappers(tmp_path: Path) -> None:
     """What is no rank sees nothing of ours, but for the library in LD_PRELOAD by which it is followed."""
-    host = named("mpich")
-    outcome = run_job(host, 1, [EXEC, "--", script(tmp_path, "env | grep -c LD_PRELOAD=; exit 7", "/bin/bash")])
+    mpi = named("mpich")
+    outcome = run_job(mpi, 1, [EXEC, "--", script(tmp_path, "env | grep -c LD_PRELOAD=; exit 7", "/bin/bash")])
     assert outcome.code == 7
     assert outcome.output.split()[0] == "1"
 
 
 def test_a_launcher_in_a_script_gets_nothing(tmp_path: Path) -> None:
     """Its ranks are no ranks of the job that urakata-exec is in."""
-    host = named("mpich")
-    inner = f"{host.launcher} -n 2 sh -c 'echo preload=$LD_PRELOAD'"
-    outcome = run_job(host, 1, [EXEC, "--", script(tmp_path, inner)], environment={"LD_PRELOAD": ""})
+    mpi = named("mpich")
+    inner = f"{mpi.launcher} -n 2 sh -c 'echo preload=$LD_PRELOAD'"
+    outcome = run_job(mpi, 1, [EXEC, "--", script(tmp_path, inner)], environment={"LD_PRELOAD": ""})
     assert outcome.code == 0, outcome.output
     assert outcome.output.split() == ["preload="] * 2
 

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from jobs import FULL, HOST_NAMES, PROGRAMS, Outcome, compiled_example, named, passes, run_job
+from jobs import FULL, MPI_NAMES, PROGRAMS, Outcome, compiled_example, named, passes, run_job
 from spaces import space_job
 
 from urakata import paths
@@ -28,30 +28,30 @@ def checksum(outcome: Outcome) -> str:
 
 @pytest.mark.parametrize("ranks", (1, 2, 4, 6) if FULL else (3,))
 @pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("name", HOST_NAMES)
+@pytest.mark.parametrize("name", MPI_NAMES)
 def test_checksums_are_the_same_in_a_space(folder: Path, name: str, example: str, ranks: int) -> None:
     """Every digit: 20 steps of rows and of faces across x, y and z, contiguous and of derived types."""
-    host = named(name)
-    command = [str(compiled_example(host, example, folder)), *EXAMPLES[example], "--iterations", "20", "--json"]
-    within, alone = (job(host, ranks, command, seconds=120) for job in (space_job, run_job))
+    mpi = named(name)
+    command = [str(compiled_example(mpi, example, folder)), *EXAMPLES[example], "--iterations", "20", "--json"]
+    within, alone = (job(mpi, ranks, command, seconds=120) for job in (space_job, run_job))
     assert checksum(within) == checksum(alone)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_a_wrong_option_shows_the_right_ones(folder: Path, example: str) -> None:
-    host = named("mpich")
-    program = str(compiled_example(host, example, folder))
+    mpi = named("mpich")
+    program = str(compiled_example(mpi, example, folder))
     for wrong in (["--iterations", "0"], ["--iterations"], ["--rowz", "3"], ["--iterations", "x"]):
-        outcome = run_job(host, 2, [program, *wrong])
+        outcome = run_job(mpi, 2, [program, *wrong])
         assert outcome.code == 2 and "[--iterations N]" in outcome.output, outcome.output
 
 
 @pytest.mark.parametrize("within", (False, True))
 @pytest.mark.parametrize("name", ("openmpi", "mpich", "impi"))
 def test_the_benchmark_of_messages_says_all_that_was_asked(name: str, within: bool) -> None:
-    host = named(name)
+    mpi = named(name)
     program = [str(paths.program(f"bench/{name}/space")), "--sizes", "0,8,64K", "--turns", "3"]
-    outcome = (space_job if within else run_job)(host, 2, program, seconds=120)
+    outcome = (space_job if within else run_job)(mpi, 2, program, seconds=120)
     passes(outcome)
     records = [json.loads(line) for line in outcome.output.splitlines() if line.startswith('{"measure"')]
     assert records[0]["measure"] == "setup" and records[0]["space"] is within

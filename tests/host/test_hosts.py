@@ -71,7 +71,7 @@ def hosts() -> Iterator[Hosts]:
 
 def compiled(name: str, folder: Path) -> Path:
     try:
-        mpi = launcher.find_host(name)
+        mpi = launcher.find_mpi(name)
     except paths.NotFoundError as error:
         pytest.skip(str(error))
     beside = mpi.launcher.parent
@@ -118,7 +118,7 @@ def test_wrong_count_is_refused(count: int) -> None:
 
 def test_unknown_mpi_names_the_known_ones() -> None:
     with pytest.raises(paths.NotFoundError, match="debian-mpich"):
-        launcher.find_host("no-such-mpi")
+        launcher.find_mpi("no-such-mpi")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_unknown_mpi_names_the_known_ones() -> None:
 )
 def test_launchers_words(family: str, version: str, words: list[str]) -> None:
     job = launch.Job(["app"], ["host0", "host1"], 2, "A", {"URAKATA_X": "1"})
-    line = " ".join(launch.command_line(launcher.Host(Path("/mpirun"), family, version), job))
+    line = " ".join(launch.command_line(launcher.Mpi(Path("/mpirun"), family, version), job))
     assert line.startswith("/mpirun ")
     assert line.endswith(" app")
     for part in words:
@@ -291,7 +291,7 @@ def test_failed_job_is_told(name: str, hosts: Hosts, tmp_path: Path) -> None:
 @needs_hosts
 def test_job_cut_off_leaves_no_process(hosts: Hosts) -> None:
     try:
-        launcher.find_host("openmpi")
+        launcher.find_mpi("openmpi")
     except paths.NotFoundError as error:
         pytest.skip(str(error))
     with pytest.raises(subprocess.TimeoutExpired):

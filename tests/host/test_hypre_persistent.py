@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hypre with persistent communication, which Debian's packages have switched off: built from Debian's source with the
-host's compiler, unmodified, it solves as under the host alone, to the last bit; the report names the exchange."""
+MPI library's compiler, unmodified, it solves as under the MPI library alone, to the last bit; the report names the
+exchange."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from debian_root import mirror
-from jobs import FULL, Host, Outcome, cache, compiled_example, named, run_job
+from jobs import FULL, Mpi, Outcome, cache, compiled_example, named, run_job
 from spaces import nothing_stays, space_job
 
 from urakata.report.summary import summarise
@@ -43,9 +44,9 @@ def fetched(folder: Path) -> Path:
     return archives[0] if archives else pytest.skip(f"hypre's source cannot be fetched here: {SUITE} has none")
 
 
-def built(host: Host, folder: Path) -> Path:
+def built(mpi: Mpi, folder: Path) -> Path:
     """The folder of hypre's library and headers. Made once, kept below the build."""
-    kept = cache("hypre-persistent", SUITE, host.name)
+    kept = cache("hypre-persistent", SUITE, mpi.name)
     source = kept / "hypre" / "src"
     if not (kept / "made").exists():
         archive = fetched(folder)
@@ -62,7 +63,7 @@ def built(host: Host, folder: Path) -> Path:
             done = subprocess.run(
                 command,
                 cwd=directory,
-                env={**os.environ, **host.environment},
+                env={**os.environ, **mpi.environment},
                 capture_output=True,
                 text=True,
                 timeout=3000,
@@ -84,19 +85,19 @@ def solved(outcome: Outcome) -> list[str]:
 
 @pytest.mark.parametrize("name", ("openmpi",))
 def test_persistent_requests_of_hypre(folder: Path, tmp_path: Path, name: str) -> None:
-    """Ranks in a space start what they have once met without matching; else the host has the messages."""
-    host = named(name)
-    hypre = built(host, tmp_path / "source")
+    """Ranks in a space start what they have once met without matching; else the MPI library has the messages."""
+    mpi = named(name)
+    hypre = built(mpi, tmp_path / "source")
     words = [f"-I{hypre}/include", f"-L{hypre}/lib", "-lHYPRE", "-lm", RENAMED]
-    program = [str(compiled_example(host, "poisson_hypre", folder, words)), "12"]
-    expected = solved(run_job(host, RANKS, program, seconds=120))
+    program = [str(compiled_example(mpi, "poisson_hypre", folder, words)), "12"]
+    expected = solved(run_job(mpi, RANKS, program, seconds=120))
     for way in ("poll", "thread", "space"):
         report = tmp_path / way
         environment: Mapping[str, str] = {"URAKATA_REPORT": str(report)}
         if way == "space":
-            outcome = space_job(host, RANKS, program, seconds=120, environment=environment)
+            outcome = space_job(mpi, RANKS, program, seconds=120, environment=environment)
         else:
-            outcome = run_job(host, RANKS, program, way, seconds=120, environment=dict(environment))
+            outcome = run_job(mpi, RANKS, program, way, seconds=120, environment=dict(environment))
         assert solved(outcome) == expected, way
         summary = summarise(report)
         rows = [row for row in summary.messages if row.operation in ("Send_init", "Recv_init")]

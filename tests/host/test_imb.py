@@ -16,7 +16,7 @@ OPERATIONS = ("Ibcast", "Iallgather", "Iallreduce", "Ialltoall", "Ireduce", "Iga
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_imb_nbc(engine: str | None) -> None:
-    host = named("mpich")
+    mpi = named("mpich")
     named("impi")
     folder = paths.hosts()
     assert folder is not None
@@ -29,7 +29,7 @@ def test_imb_nbc(engine: str | None) -> None:
     variables = {
         "LD_LIBRARY_PATH": f"{libraries}{os.pathsep}{os.environ.get('LD_LIBRARY_PATH', '')}".rstrip(os.pathsep)
     }
-    outcome = run_job(host, 3, command, engine, seconds=240, environment=variables, directory=Path("/"))
+    outcome = run_job(mpi, 3, command, engine, seconds=240, environment=variables, directory=Path("/"))
     passes(outcome)
     for name in names:
         assert f"# Benchmarking {name} " in outcome.output, outcome.output[-3000:]

@@ -40,13 +40,13 @@ def hosts() -> Iterator[Hosts]:
 
 
 def run(hosts: Hosts, program: list[str], *options: str, name: str = "openmpi", per_host: int = 1) -> tuple[int, str]:
-    host = named(name)
+    mpi = named(name)
     words = ["--engine", "kernel", "--verbose", "2", *options]
     done = hosts.run(
         [EXEC, *words, "--", *program],
         ranks_per_host=per_host,
-        host_mpi=host.launcher,
-        env=host.environment,
+        host_mpi=mpi.launcher,
+        env=mpi.environment,
         timeout=SECONDS,
     )
     return done.returncode, done.stdout + done.stderr
@@ -172,11 +172,11 @@ def test_whoever_is_in_an_operation_with_a_killed_rank_gets_an_error(
     hosts: Hosts, folder: Path, tmp_path: Path
 ) -> None:
     """The connections tell."""
-    host = named("openmpi")
-    program = compiled(host, "killed_in_exchange", folder)
+    mpi = named("openmpi")
+    program = compiled(mpi, "killed_in_exchange", folder)
     options = ["--engine", "kernel", "--verbose", "2"]
     words = ["collectives", str(tmp_path)]
-    output = output_where_the_host_sees_no_end(hosts, host, program, words, options, SECONDS)
+    output = output_where_the_host_sees_no_end(hosts, mpi, program, words, options, SECONDS)
     assert sorted(re.findall(r"rank (\d): the exchange ended with class [1-9]", output)) == ["0", "1"], output[-3000:]
     assert output.count("lost the connection to rank 2") >= 1, output[-3000:]
     assert output.count(CHANNEL_SET) == 3, output[:3000]
@@ -184,8 +184,8 @@ def test_whoever_is_in_an_operation_with_a_killed_rank_gets_an_error(
 
 @pytest.fixture(scope="module", params=("openmpi", "mpich"))
 def killed_jobs(request: pytest.FixtureRequest, hosts: Hosts, folder: Path) -> KilledJobs:
-    host = named(request.param)
-    return KilledJobs(hosts, host, compiled(host, "killed_at", folder))
+    mpi = named(request.param)
+    return KilledJobs(hosts, mpi, compiled(mpi, "killed_at", folder))
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -237,14 +237,14 @@ def _instead(output: str, why: str) -> None:
 
 def test_without_io_uring_it_is_engine_thread(hosts: Hosts, folder: Path) -> None:
     """On one host only: all go by what the worst off has."""
-    host = named("openmpi")
-    without = compiled(host, "without_uring", folder)
-    program = f"{compiled(host, 'random_nbc', folder)} --cases 50"
+    mpi = named("openmpi")
+    without = compiled(mpi, "without_uring", folder)
+    program = f"{compiled(mpi, 'random_nbc', folder)} --cases 50"
     start = f"{EXEC} --engine kernel --verbose 2 -- {program}"
     done = hosts.run(
         ["sh", "-c", f'[ "$(hostname)" != host2 ] || exec {without} {start}; exec {start}'],
-        host_mpi=host.launcher,
-        env=host.environment,
+        host_mpi=mpi.launcher,
+        env=mpi.environment,
         timeout=SECONDS,
     )
     output = done.stdout + done.stderr
@@ -253,13 +253,13 @@ def test_without_io_uring_it_is_engine_thread(hosts: Hosts, folder: Path) -> Non
 
 
 def test_where_not_all_ranks_have_it_it_is_engine_thread(hosts: Hosts, folder: Path) -> None:
-    host = named("openmpi")
-    program = f"{compiled(host, 'random_nbc', folder)} --cases 50"
+    mpi = named("openmpi")
+    program = f"{compiled(mpi, 'random_nbc', folder)} --cases 50"
     choice = 'engine=kernel; [ "$(hostname)" != host2 ] || engine=thread'
     done = hosts.run(
         ["sh", "-c", f"{choice}; exec {EXEC} --engine $engine --verbose 2 -- {program}"],
-        host_mpi=host.launcher,
-        env=host.environment,
+        host_mpi=mpi.launcher,
+        env=mpi.environment,
         timeout=SECONDS,
     )
     output = done.stdout + done.stderr

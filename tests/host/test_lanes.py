@@ -49,12 +49,12 @@ def three_sites() -> Iterator[Hosts]:
 def run(
     hosts: Hosts, program: list[str], *options: str, per_host: int = 1, name: str = "openmpi", seconds: float = LIMIT
 ) -> tuple[int, str]:
-    host = named(name)
+    mpi = named(name)
     done = hosts.run(
         [EXEC, "--verbose", "2", *options, "--", *program],
         ranks_per_host=per_host,
-        host_mpi=host.launcher,
-        env=host.environment,
+        host_mpi=mpi.launcher,
+        env=mpi.environment,
         timeout=seconds,
     )
     return done.returncode, done.stdout + done.stderr

@@ -12,13 +12,13 @@ from test_tools import build, linked
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_a_progress_thread_does_not_wait_for_itself(folder: Path, name: str) -> None:
-    host = named(name)
+    mpi = named(name)
     source = str(PROGRAMS / "library_exits.c")
-    build(host, folder / f"libexits-{name}.so", "-shared", "-fPIC", "-DLIBRARY", source)
+    build(mpi, folder / f"libexits-{name}.so", "-shared", "-fPIC", "-DLIBRARY", source)
     # Linked although the program needs nothing of it.
     words = ["-Wl,--no-as-needed", *linked(folder, f"exits-{name}")]
-    program = build(host, folder / f"library_exits.{name}", source, *words)
-    outcome = run_job(host, 2, [program], "thread", 20, {"MPIR_CVAR_CH4_CMA_ENABLE": "1"})
+    program = build(mpi, folder / f"library_exits.{name}", source, *words)
+    outcome = run_job(mpi, 2, [program], "thread", 20, {"MPIR_CVAR_CH4_CMA_ENABLE": "1"})
     assert "library_exits: on a progress thread" in outcome.output, outcome.output
     assert outcome.code == 17, outcome.output
     assert "memory" not in outcome.output, outcome.output

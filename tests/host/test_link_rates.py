@@ -34,9 +34,9 @@ def two_sites() -> Iterator[Hosts]:
 
 
 def run(hosts: Hosts, command: list[str]) -> subprocess.CompletedProcess[str]:
-    host = named("openmpi")
+    mpi = named("openmpi")
     done: subprocess.CompletedProcess[str] = hosts.run(
-        command, ranks_per_host=1, host_mpi=host.launcher, env=host.environment, timeout=LIMIT
+        command, ranks_per_host=1, host_mpi=mpi.launcher, env=mpi.environment, timeout=LIMIT
     )
     return done
 
@@ -59,7 +59,7 @@ def links(file: Path) -> list[dict[str, Any]]:
 def measured(two_sites: Hosts, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file that a job has filled, as `urakata check --links` has one do it."""
     folder = tmp_path_factory.mktemp("rates")
-    libraries = launcher.libraries(launcher.find_host(named("openmpi").launcher))
+    libraries = launcher.libraries(launcher.find_mpi(named("openmpi").launcher))
     found = site_links.ask(lambda command: run(two_sites, command), libraries, folder)
     assert found.sites is not None
     (link,) = found.sites["links"]

@@ -14,12 +14,12 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from jobs import FULL, Host, Outcome, cache, named, run_job
+from jobs import FULL, Mpi, Outcome, cache, named, run_job
 from spaces import EXEC, SPACE, lives_in_a_space
 
 VERSION = "4.1.2"
 # The short run has collectives that do not block, communicators, requests and sessions, on Python's own arrays,
-# and two ranks: a host that does not yield needs minutes where there are more ranks than cores.
+# and two ranks: an MPI library that does not yield needs minutes where there are more ranks than cores.
 MODULES = ("cco_nb_vec", "cco_pr_vec", "comm", "request", "session")
 SECONDS = 1800  # the whole suite is slow where there are more ranks than cores
 SHORT = ["--no-numpy", *(word for name in MODULES for word in ("-i", rf"test_{name}\.py"))]
@@ -50,10 +50,10 @@ def suite() -> list[str]:
     return [str(python), str(folder / f"mpi4py-{VERSION}" / "test" / "main.py")]
 
 
-def library(host: Host) -> Path:
-    """The host's MPI library, next to its compiler."""
-    soname = {"openmpi": "libmpi.so.40", "mpich": "libmpi.so.12"}[host.family]
-    return Path(host.compiler).parents[1] / "lib" / soname
+def library(mpi: Mpi) -> Path:
+    """The file of the MPI library, next to its compiler."""
+    soname = {"openmpi": "libmpi.so.40", "mpich": "libmpi.so.12"}[mpi.family]
+    return Path(mpi.compiler).parents[1] / "lib" / soname
 
 
 def results(output: str) -> tuple[list[str], set[str], set[str]]:
@@ -67,30 +67,30 @@ def results(output: str) -> tuple[list[str], set[str], set[str]]:
     return sorted(ran), ended, set(re.findall(r"^(?:FAIL|ERROR): (\w+ \([\w.]+\)(?: .*\))?)$", output, re.MULTILINE))
 
 
-def run_suite(host: Host, ranks: int, way: str | None, folder: Path) -> Outcome:
+def run_suite(mpi: Mpi, ranks: int, way: str | None, folder: Path) -> Outcome:
     """The suite alone (None), with an engine, in a space, or with a report, which wraps every MPI call."""
     command = [*suite(), *([] if FULL else SHORT)]
-    environment = {"MPI4PY_LIBMPI": str(library(host))}
+    environment = {"MPI4PY_LIBMPI": str(library(mpi))}
     if way == "report":
         under = [EXEC, "--engine", "poll", "--report", str(folder / "report"), "--"]
-        return run_job(host, ranks, [*under, *command], None, SECONDS, environment, folder)
+        return run_job(mpi, ranks, [*under, *command], None, SECONDS, environment, folder)
     if way != "space":
-        return run_job(host, ranks, command, way, SECONDS, environment, folder)
+        return run_job(mpi, ranks, command, way, SECONDS, environment, folder)
     # Ranks in a space tell PMIx to keep no shared memory; mpirun must do the same, or MPI_Comm_spawn crashes it.
     environment["PMIX_MCA_gds"] = "hash"
-    return run_job(host, ranks, [*SPACE, *command], None, SECONDS, environment, folder)
+    return run_job(mpi, ranks, [*SPACE, *command], None, SECONDS, environment, folder)
 
 
 @pytest.mark.parametrize("ranks", (3, 4) if FULL else (2,))
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_mpi4py(name: str, ranks: int, tmp_path: Path) -> None:
-    host = named(name)
-    alone = run_suite(host, ranks, None, tmp_path)
+    mpi = named(name)
+    alone = run_suite(mpi, ranks, None, tmp_path)
     expected = results(alone.output)
     assert alone.code is not None and len(expected[0]) == ranks, alone.output[-3000:]
     python = suite()[0]
     for way in ("poll", "thread", "report", *(["space"] if lives_in_a_space(python) else [])):
-        outcome = run_suite(host, ranks, way, tmp_path)
+        outcome = run_suite(mpi, ranks, way, tmp_path)
         assert not re.search("runs untouched|ordinary process", outcome.output), outcome.output[:3000]
         assert outcome.code == alone.code, f"{way}: {outcome.code}\n{outcome.output[-3000:]}"
         got = results(outcome.output)

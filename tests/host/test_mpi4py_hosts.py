@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpi4py's own test suite between test hosts: it gives the same results as the host alone."""
+"""mpi4py's own test suite between test hosts: it gives the same results as the MPI library alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here:
 # The short run has the messages.
 MODULES = ("p2p_buf", "p2p_buf_matched", "p2p_obj", "p2p_obj_matched", "request")
 SHORT = ["--no-numpy", *(word for name in MODULES for word in ("-i", rf"test_{name}\.py"))]
-# What communicates; all of it takes a host alone a quarter of an hour on three hosts that share two cores.
+# What communicates; all of it takes an MPI library alone a quarter of an hour on three hosts that share two cores.
 COMMUNICATION = ["--no-numpy", *(word for name in ("cco", "p2p", "request") for word in ("-i", rf"test_{name}.*\.py"))]
 SECONDS = 1800.0 if FULL else 120.0
 
@@ -32,20 +32,21 @@ def hosts() -> Iterator[Hosts]:
 
 
 def run(hosts: Hosts, *options: str, chosen: Sequence[str], per_host: int) -> tuple[int, str]:
-    host = named("openmpi")
+    mpi = named("openmpi")
     command = [*suite(), *chosen]
     if options:
         command = [str(paths.program("urakata-exec")), *options, "--", *command]
     # Ranks in a space tell PMIx to keep no shared memory; mpirun must do the same.
-    environment = {**host.environment, "MPI4PY_LIBMPI": str(library(host)), "PMIX_MCA_gds": "hash"}
-    done = hosts.run(command, ranks_per_host=per_host, host_mpi=host.launcher, env=environment, timeout=SECONDS)
+    environment = {**mpi.environment, "MPI4PY_LIBMPI": str(library(mpi)), "PMIX_MCA_gds": "hash"}
+    done = hosts.run(command, ranks_per_host=per_host, host_mpi=mpi.launcher, env=environment, timeout=SECONDS)
     return done.returncode, done.stdout + done.stderr
 
 
-# The whole suite, but files and spawned processes: test hosts have a TMPDIR of their own each, with which the host
-# alone waits for ever, and no room for more ranks, of which its launcher now and then dies.
+# The whole suite, but files and spawned processes: test hosts have a TMPDIR of their own each, with which the MPI
+# library alone waits for ever, and no room for more ranks, of which its launcher now and then dies.
 WHOLE = ["-e", r"test_(file|io|spawn|dynproc)\.py"]
-# The whole suite with a rank a host; with more ranks than cores, which the host alone lets spin, what communicates.
+# The whole suite with a rank a host; with more ranks than cores, which the MPI library alone lets spin, what
+# communicates.
 RUNS: dict[int, Sequence[str]] = {1: WHOLE, 2: COMMUNICATION} if FULL else {2: SHORT}
 
 

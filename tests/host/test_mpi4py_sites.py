@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpi4py's own tests of what communicates, between two sites: they give the same results as the host alone."""
+"""mpi4py's own tests of what communicates, between two sites: they give the same results as the MPI library alone."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ SECONDS = 1800.0
 
 
 def run(hosts: Hosts, chosen: list[str], *options: str) -> tuple[int, str]:
-    """These tests with these options of urakata-exec, without any the host alone."""
-    host = named("openmpi")
+    """These tests with these options of urakata-exec, without any the MPI library alone."""
+    mpi = named("openmpi")
     command = [*suite(), *chosen]
     if options:
         command = [str(paths.program("urakata-exec")), "--verbose", "2", *options, "--", *command]
-    environment = {**host.environment, "MPI4PY_LIBMPI": str(library(host))}
-    done = hosts.run(command, ranks_per_host=1, host_mpi=host.launcher, env=environment, timeout=SECONDS)
+    environment = {**mpi.environment, "MPI4PY_LIBMPI": str(library(mpi))}
+    done = hosts.run(command, ranks_per_host=1, host_mpi=mpi.launcher, env=environment, timeout=SECONDS)
     return done.returncode, done.stdout + done.stderr
 
 

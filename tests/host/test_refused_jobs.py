@@ -29,16 +29,16 @@ EXEC = str(paths.program("urakata-exec"))
 )
 def test_ranks_that_another_familys_launcher_started(folder: Path, library: str, launcher_of: str, said: str) -> None:
     """Each would be a job of its own. One line says what the program loads and what to type; MPI says nothing."""
-    host = named(library)
-    program = str(compiled(host, "space_end", folder))
+    mpi = named(library)
+    program = str(compiled(mpi, "space_end", folder))
     started = named(launcher_of)
-    files = {"LD_LIBRARY_PATH": str(Path(host.compiler).parents[1] / "lib")} if library == "impi" else {}
+    files = {"LD_LIBRARY_PATH": str(Path(mpi.compiler).parents[1] / "lib")} if library == "impi" else {}
     outcome = run_job(started, 3, [EXEC, "--engine", "poll", "--", program, "code", "0"], environment=files)
     assert outcome.code == 2, outcome.output
     assert outcome.output.count(said) == 1 and "started its 3 ranks" in outcome.output, outcome.output
     family = "Open MPI's mpirun" if started.family == "openmpi" else "Hydra, the launcher of MPICH and Intel MPI,"
     assert f"but {family} started" in outcome.output
-    own = Path(host.launcher).resolve() if "/" in host.launcher else Path("/usr/bin") / host.launcher
+    own = Path(mpi.launcher).resolve() if "/" in mpi.launcher else Path("/usr/bin") / mpi.launcher
     assert f"Start it with {own} (urakata run --mpi {own})" in outcome.output
     assert "MPI_Init" not in outcome.output and "MPI_Abort" not in outcome.output, outcome.output
 
@@ -58,11 +58,11 @@ def test_tasks_of_srun_that_are_jobs_of_their_own_are_warned(folder: Path) -> No
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_no_spare_core_for_a_helper_that_must_have_one(folder: Path, name: str) -> None:
     """A rank that computes with 5000 threads leaves none; the program does not get beyond MPI_Init."""
-    host = named(name)
-    program = str(compiled(host, "space_end", folder))  # says "pid" after MPI_Init
+    mpi = named(name)
+    program = str(compiled(mpi, "space_end", folder))  # says "pid" after MPI_Init
     command = [EXEC, "--engine", "thread", "--placement", "spare", "--", program]
-    outcome = run_job(host, 2, command, environment={"OMP_NUM_THREADS": "5000"})
+    outcome = run_job(mpi, 2, command, environment={"OMP_NUM_THREADS": "5000"})
     assert outcome.code == 2, outcome.output
     assert outcome.output.count(f"{platform.node()}: --placement spare: no core is spare: ") == 1, outcome.output
     assert "5000 threads to compute" in outcome.output and "pid " not in outcome.output
-    assert run_job(host, 2, [EXEC, "--engine", "thread", "--placement", "shared", "--", program, "code", "0"]).code == 0
+    assert run_job(mpi, 2, [EXEC, "--engine", "thread", "--placement", "shared", "--", program, "code", "0"]).code == 0

@@ -24,9 +24,9 @@ from urakata.report.trace import trace_events
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_a_late_rank_is_late_and_not_hidden(folder: Path, tmp_path: Path, name: str, engine: str) -> None:
     """Rank 1 begins every fourth Iallreduce after rank 0 has begun it: rank 0's wait is no communication."""
-    host = named(name)
+    mpi = named(name)
     options = ["--engine", engine, "--placement", "shared", "--report", str(tmp_path), "--"]
-    passes(run_job(host, 2, [str(paths.program("urakata-exec")), *options, str(compiled(host, "late_rank", folder))]))
+    passes(run_job(mpi, 2, [str(paths.program("urakata-exec")), *options, str(compiled(mpi, "late_rank", folder))]))
     (row,) = (row for row in summarise(tmp_path).rows if row.operation == "Iallreduce")
     assert row.started == 80
     assert len(row.seen) == 80  # all 40 instances, of both ranks
@@ -46,10 +46,10 @@ def test_a_late_rank_is_late_and_not_hidden(folder: Path, tmp_path: Path, name: 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 def test_what_is_started_together_begins_together(folder: Path, tmp_path: Path, engine: str) -> None:
     """MPI_Startall hands many persistent collectives to their engine at once, also where a report is written."""
-    host = named("openmpi")
+    mpi = named("openmpi")
     options = ["--engine", engine, "--placement", "shared", "--report", str(tmp_path), "--"]
-    command = [str(paths.program("urakata-exec")), *options, str(compiled(host, "many_communicators", folder))]
-    passes(run_job(host, 3, command))
+    command = [str(paths.program("urakata-exec")), *options, str(compiled(mpi, "many_communicators", folder))]
+    passes(run_job(mpi, 3, command))
     (told,) = (rank for rank in read_ranks(tmp_path) if rank["rank"] == 0)
     starts = [
         Sample(*row).begin
@@ -65,12 +65,12 @@ def test_what_a_larger_job_has_left_in_the_folder_is_not_in_the_report(
     folder: Path, tmp_path: Path, name: str, engine: str
 ) -> None:
     """Of three ranks, then of two: nobody has emptied the folder. All files of a job carry its number."""
-    host = named(name)
+    mpi = named(name)
     options = ["--engine", engine, "--report", str(tmp_path), "--"]
-    command = [str(paths.program("urakata-exec")), *options, str(compiled(host, "self_messages", folder))]
+    command = [str(paths.program("urakata-exec")), *options, str(compiled(mpi, "self_messages", folder))]
     jobs = []
     for ranks in (3, 2):
-        passes(run_job(host, ranks, command))
+        passes(run_job(mpi, ranks, command))
         summary = summarise(tmp_path)
         assert summary.whole is not None and summary.gaps == []
         assert (
@@ -88,10 +88,11 @@ def test_what_a_larger_job_has_left_in_the_folder_is_not_in_the_report(
 def test_the_time_line_has_all_messages_and_late_ranks(
     folder: Path, tmp_path: Path, name: str, options: list[str]
 ) -> None:
-    """Of three ranks, on three communicators, of which the host tells two apart by nothing but their ranks' order."""
-    host = named(name)
+    """Of three ranks, on three communicators, of which the MPI library tells two apart by nothing but their ranks'
+    order."""
+    mpi = named(name)
     words = [str(paths.program("urakata-exec")), *options, "--report", str(tmp_path), "--timeline", "--"]
-    outcome = run_job(host, 3, [*words, str(compiled(host, "lined_messages", folder))])
+    outcome = run_job(mpi, 3, [*words, str(compiled(mpi, "lined_messages", folder))])
     passes(outcome)
     expected = Counter(
         tuple(map(int, line.split()[1:])) for line in outcome.output.splitlines() if line.startswith("message ")
@@ -122,14 +123,14 @@ def test_the_time_line_has_all_messages_and_late_ranks(
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_a_python_programs_calls_are_told_by_line(tmp_path: Path, name: str) -> None:
     """mpi4py releases the GIL around each of them."""
-    host = named(name)
+    mpi = named(name)
     program = PROGRAMS / "python_lines.py"
     command = [str(paths.program("urakata-exec")), "--report", str(tmp_path), "--", suite()[0], str(program)]
-    passes(run_job(host, 2, command, environment={"MPI4PY_LIBMPI": str(library(host))}))
+    passes(run_job(mpi, 2, command, environment={"MPI4PY_LIBMPI": str(library(mpi))}))
     line_of = {
         line.rpartition("# ")[2]: n for n, line in enumerate(program.read_text().splitlines(), 1) if "  # " in line
     }
-    # mpi4py calls the form with large counts where the host has it.
+    # mpi4py calls the form with large counts where the MPI library has it.
     rows = summarise(tmp_path).rows
     assert {(row.place, row.operation.removesuffix("_c"), row.started, row.ranks) for row in rows} == {
         (f"{program}:{line_of['first']} in two", "Iallreduce", 20, 2),
@@ -141,32 +142,31 @@ def test_a_python_programs_calls_are_told_by_line(tmp_path: Path, name: str) -> 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_finding_the_line_holds_up_no_operation(tmp_path: Path, name: str) -> None:
     """The GIL is taken for it, and kept by another thread until the operation is done on the other rank."""
-    host = named(name)
-    compiled_extension(host, "gil_held", tmp_path)
+    mpi = named(name)
+    compiled_extension(mpi, "gil_held", tmp_path)
     program = tmp_path / "program.py"
     program.write_text("import gil_held\n\ndef call():\n    assert gil_held.run() == 1\n\ncall()\n")
     options = ["--engine", "poll", "--report", str(tmp_path / "report"), "--"]
-    passes(run_job(host, 2, [str(paths.program("urakata-exec")), *options, sys.executable, str(program)], seconds=60))
+    passes(run_job(mpi, 2, [str(paths.program("urakata-exec")), *options, sys.executable, str(program)], seconds=60))
     (row,) = summarise(tmp_path / "report").rows
     assert row.place == f"{program}:4 in call"
 
 
 def test_a_collective_of_ones_own_has_the_name_that_it_was_given(folder: Path, tmp_path: Path) -> None:
-    host = named("openmpi")
-    program = compiled_example(host, "own_collective", folder)
-    passes(run_job(host, 2, [str(paths.program("urakata-exec")), "--report", str(tmp_path), "--", str(program)]))
+    mpi = named("openmpi")
+    program = compiled_example(mpi, "own_collective", folder)
+    passes(run_job(mpi, 2, [str(paths.program("urakata-exec")), "--report", str(tmp_path), "--", str(program)]))
     assert {row.operation for row in summarise(tmp_path).rows} == {"prefix sum"}
 
 
 @pytest.mark.parametrize("space", (False, True))
 def test_the_programs_own_messages_are_counted(folder: Path, tmp_path: Path, space: bool) -> None:
-    """Two ranks, 12 rounds; what the host carries without blocking does not tell how much came, nor who waited."""
-    host = named("openmpi")
+    """Two ranks, 12 rounds; what the MPI library carries without blocking does not tell how much came, nor who
+    waited."""
+    mpi = named("openmpi")
     options = ["--space"] * space + ["--report", str(tmp_path), "--"]
     passes(
-        run_job(
-            host, 2, [str(paths.program("urakata-exec")), *options, str(compiled(host, "counted_messages", folder))]
-        )
+        run_job(mpi, 2, [str(paths.program("urakata-exec")), *options, str(compiled(mpi, "counted_messages", folder))])
     )
     summary = summarise(tmp_path)
     carrier = "space" if space else "host"
@@ -188,7 +188,7 @@ def test_the_programs_own_messages_are_counted(folder: Path, tmp_path: Path, spa
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_costs_of_a_file_change_the_algorithm(tmp_path: Path, name: str) -> None:
     """Where a message costs nothing but its bytes, the way on which each rank does its share is best at any size."""
-    host = named(name)
+    mpi = named(name)
     program = tmp_path / "program.py"
     program.write_text(
         "from mpi4py import MPI\n"
@@ -201,7 +201,7 @@ def test_costs_of_a_file_change_the_algorithm(tmp_path: Path, name: str) -> None
         (report := tmp_path / f"report{len(used)}").mkdir()
         options = ["--engine", "poll", *more, "--report", str(report), "--"]
         command = [str(paths.program("urakata-exec")), *options, suite()[0], str(program)]
-        passes(run_job(host, 4, command, environment={"MPI4PY_LIBMPI": str(library(host))}))
+        passes(run_job(mpi, 4, command, environment={"MPI4PY_LIBMPI": str(library(mpi))}))
         (row,) = summarise(report).rows
         used.append(row.algorithm)
     assert used[0] != "rabenseifner" and used[1] == "rabenseifner"

@@ -28,17 +28,17 @@ RUN = [sys.executable, "-m", "urakata", "run", "-n", "2"]
     ("impi", signal.SIGTERM),  # its launcher is a shell script, which ends alone
 ])  # fmt: skip
 def test_the_job_ends_with_the_command(folder: Path, name: str, number: signal.Signals, where: list[str]) -> None:
-    host = named(name)
-    program = str(compiled(host, "space_end", folder))
+    mpi = named(name)
+    program = str(compiled(mpi, "space_end", folder))
     output = folder / f"output-{name}-{number.name}-{len(where)}"
     with temporary_files() as files:
         with output.open("w") as sink:
             command = subprocess.Popen(
-                [*RUN, "--host", host.launcher, *where, "--", program, "wait"],
+                [*RUN, "--host", mpi.launcher, *where, "--", program, "wait"],
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **host.environment, **files},
+                env={**os.environ, **mpi.environment, **files},
             )
         try:
             until(lambda: len(pids(output.read_text())) == 2 or command.poll() is not None, "the job does not start")

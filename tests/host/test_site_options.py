@@ -39,10 +39,10 @@ def two_sites() -> Iterator[Hosts]:
 
 def run(hosts: Hosts, program: Path, *options: str) -> str:
     """All that a job says in which rank 0 tells of its connections to the other site."""
-    host = named("openmpi")
+    mpi = named("openmpi")
     # CONNECTIONS: nothing need be measured in MPI_Init.
     line = [str(paths.program("urakata-exec")), "--engine", "poll", "--connections", "3", *options, "--", str(program)]
-    done = hosts.run(line, ranks_per_host=1, host_mpi=host.launcher, env=host.environment, timeout=LIMIT)
+    done = hosts.run(line, ranks_per_host=1, host_mpi=mpi.launcher, env=mpi.environment, timeout=LIMIT)
     assert done.returncode == 0, done.stderr
     return str(done.stdout + done.stderr)
 
@@ -74,8 +74,8 @@ def test_a_congestion_control_that_is_not_there_is_told_once(two_sites: Hosts, f
 def test_check_shows_sites_and_what_their_link_carries(two_sites: Hosts, tmp_path: Path, known: bool) -> None:
     """As its user would on the first host; what a file says is not measured."""
     pytest.importorskip("rich")
-    host = named("mpich")
-    mpi = launcher.find_host(host.launcher)
+    mpi = named("mpich")
+    mpi = launcher.find_mpi(mpi.launcher)
     job = launch.Job([], two_sites.names, 1, f"{two_sites._folder}/agent")
     environment = launch.launcher_environment(mpi, job) | {
         "PYTHONPATH": str(PACKAGES),
@@ -87,7 +87,7 @@ def test_check_shows_sites_and_what_their_link_carries(two_sites: Hosts, tmp_pat
         file.write_text(LINK)
     # The launcher's own words, without its name and the number of ranks.
     words = [f"--launcher-argument={word}" for word in launch.command_line(mpi, job)[3:]]
-    line = [sys.executable, "-m", "urakata", "check", "-n", "2", "--host", host.launcher, *words]
+    line = [sys.executable, "-m", "urakata", "check", "-n", "2", "--host", mpi.launcher, *words]
     done: subprocess.CompletedProcess[str] = two_sites.execute(
         0, [*line, *([] if known else ["--json"])], env=environment, timeout=LIMIT
     )

@@ -126,7 +126,7 @@ def test_missing_device_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_sites
 def test_job_runs_over_two_sites(tmp_path: Path) -> None:
     try:
-        mpi = launcher.find_host("openmpi")
+        mpi = launcher.find_mpi("openmpi")
     except paths.NotFoundError as error:
         pytest.skip(str(error))
     source, program = tmp_path / "scatter.c", tmp_path / "scatter"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Solvers that nobody here wrote, PETSc and hypre of Debian 13, unmodified: the same iterations, residuals and solution
-as under the host alone, to the last bit, and a report that names the exchange.
+as under the MPI library alone, to the last bit, and a report that names the exchange.
 
 Debian 13, since the PETSc of Debian 12 has no persistent neighbourhood collectives.
 """
@@ -30,17 +30,17 @@ mpicc -O1 -g -Wall -Wextra poisson_hypre.c -o hypre -I/usr/include/hypre -lHYPRE
 """
 RANKS = 4
 ALONE = ["mpirun", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "-n", str(RANKS)]
-HOSTS = ["python3", "-m", "urakata", "hosts", "run", "-n", "2", "--per-host", "2", "--mpi", "debian-openmpi", "--"]
+MPIS = ["python3", "-m", "urakata", "hosts", "run", "-n", "2", "--per-host", "2", "--mpi", "debian-openmpi", "--"]
 WAYS = {
     "poll": (ALONE, ["--engine", "poll"]),
     "thread": (ALONE, ["--engine", "thread", "--placement", "shared"]),
     "space": (ALONE, ["--space"]),
-    "hosts": (HOSTS, ["--wire-messages"]),
-    "hosts, spaces": (HOSTS, ["--space", "--wire-messages"]),
+    "hosts": (MPIS, ["--wire-messages"]),
+    "hosts, spaces": (MPIS, ["--space", "--wire-messages"]),
 }
 # The report's words for the channels of persistent neighbourhood collectives, if all neighbours can have channels.
 PLANS = {"space": " by stores; ", "hosts, spaces": " by put frames; "}
-# Who else than the host carries messages between neighbours.
+# Who else than the MPI library carries messages between neighbours.
 CARRIERS: dict[str, set[str]] = {"space": {"space"}, "hosts": {"wire"}, "hosts, spaces": {"space", "wire"}}
 KINDS = {
     "basic": "-sf_type basic",

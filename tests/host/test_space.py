@@ -27,7 +27,7 @@ from urakata import hosts
 
 __all__ = ["nothing_stays"]  # around every test here
 
-HOSTS = ("openmpi", "mpich")
+MPIS = ("openmpi", "mpich")
 
 
 def life(folder: Path) -> str:
@@ -44,22 +44,22 @@ def life(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("ranks", (1, 2, 4, 16, 64) if FULL else (2, 4, 16))
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_exit_codes_are_the_programs(folder: Path, name: str, ranks: int) -> None:
-    host = named(name)
-    program = str(compiled(host, "space_end", folder))
-    good = space_job(host, ranks, [program, "code", "0"])
+    mpi = named(name)
+    program = str(compiled(mpi, "space_end", folder))
+    good = space_job(mpi, ranks, [program, "code", "0"])
     assert good.code == 0 and len(pids(good.output)) == ranks, good.output
-    assert space_job(host, ranks, [program, "code", "3"]).code == 3
+    assert space_job(mpi, ranks, [program, "code", "3"]).code == 3
 
 
 @pytest.mark.skipif(not FULL, reason="takes minutes: URAKATA_TEST_FULL=1")
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_64_ranks_start_time_and_again(folder: Path, name: str) -> None:
-    host = named(name)
-    program = str(compiled(host, "space_end", folder))
+    mpi = named(name)
+    program = str(compiled(mpi, "space_end", folder))
     for _ in range(24):
-        outcome = space_job(host, 64, [program, "code", "0"], seconds=120)
+        outcome = space_job(mpi, 64, [program, "code", "0"], seconds=120)
         assert outcome.code == 0 and len(pids(outcome.output)) == 64, outcome.output
 
 
@@ -70,14 +70,14 @@ def test_what_the_host_needs_is_set_unless_the_user_has_set_it() -> None:
     assert [outcome.output.count(value) for value in ("ob1\n", "self,sm,tcp\n", "hash\n")] == [2, 2, 2], outcome.output
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_collectives_are_right(folder: Path, name: str) -> None:
-    host = named(name)
-    program = [str(compiled(host, "random_nbc", folder)), "--cases", "300"]
-    passes(space_job(host, 4, program, seconds=180))
+    mpi = named(name)
+    program = [str(compiled(mpi, "random_nbc", folder)), "--cases", "300"]
+    passes(space_job(mpi, 4, program, seconds=180))
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_ranks_share_one_address_space(folder: Path, name: str) -> None:
     """All have the space daemon as their parent, and its memory."""
     with running(named(name), folder, "wait", 3) as (_, tasks):
@@ -87,7 +87,7 @@ def test_ranks_share_one_address_space(folder: Path, name: str) -> None:
         assert len(maps) == 1
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_a_program_lives_in_a_space_as_anywhere(folder: Path, name: str) -> None:
     outcome = space_job(named(name), 4, [life(folder), "20" if FULL else "3"], seconds=120)
     assert (outcome.code, outcome.output.count("right")) == (0, 4), outcome.output
@@ -209,7 +209,7 @@ def test_origin_is_the_programs_folder(tmp_path: Path) -> None:
 # Several nodes
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_each_node_has_a_space_of_its_own(folder: Path, name: str) -> None:
     """Two ranks on each of two hosts: each shares its space with one other."""
     usable, why = hosts.available()

@@ -19,7 +19,7 @@ from spaces import SPACE, compiled_text, nothing_stays, position_independent_pyt
 
 __all__ = ["nothing_stays"]  # around every test here
 
-HOSTS = ("openmpi", "mpich")
+MPIS = ("openmpi", "mpich")
 PATTERN = Path("/proc/sys/kernel/core_pattern")
 
 
@@ -40,7 +40,7 @@ def contents(owner: int) -> bytes:
 
 
 @pytest.mark.parametrize("ranks", (1, 2, 4, 16, 64) if FULL else (1, 2, 5))
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_a_fork_has_its_ranks_memory_and_no_others(folder: Path, name: str, ranks: int) -> None:
     """All ranks fork at once, and their children do. (64 of MPICH's on two cores fork once a second, one after the
     other, since those that wait for them keep the cores.)"""
@@ -88,7 +88,7 @@ def test_forks_outside_of_a_space_are_as_ever(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ("fault", "abort"))
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_a_core_dump_has_the_ranks_memory_and_no_others(folder: Path, tmp_path: Path, name: str, how: str) -> None:
     """Open MPI prints a list of calls when a rank crashes, and still does."""
     pattern = PATTERN.read_text().strip()
@@ -106,7 +106,7 @@ def test_a_core_dump_has_the_ranks_memory_and_no_others(folder: Path, tmp_path: 
     assert [contents(owner) in held for owner in range(4)] == [False, False, False, True]
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_ranks_that_crash_together_end(folder: Path, tmp_path: Path, name: str) -> None:
     """One dumps after the other, until the launcher ends them."""
     program = str(compiled(named(name), "space_apart", folder))

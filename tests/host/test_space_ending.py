@@ -31,18 +31,18 @@ from spaces import (
 
 __all__ = ["nothing_stays"]  # around every test here
 
-HOSTS = ("openmpi", "mpich")
+MPIS = ("openmpi", "mpich")
 
 
 @pytest.mark.parametrize("how", ("segfault", "abort", "mpi_abort"))
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_a_rank_that_dies_ends_the_job(folder: Path, name: str, how: str) -> None:
-    host = named(name)
-    program = [str(compiled(host, "space_end", folder)), how]
-    alone_code = run_job(host, 3, program).code
-    outcome = space_job(host, 3, program)
+    mpi = named(name)
+    program = [str(compiled(mpi, "space_end", folder)), how]
+    alone_code = run_job(mpi, 3, program).code
+    outcome = space_job(mpi, 3, program)
     assert outcome.code not in (0, None), outcome.output
-    if host.family == "openmpi":
+    if mpi.family == "openmpi":
         assert outcome.code == alone_code
     # After MPI_Abort a launcher may end before it has passed on what all ranks wrote.
     assert len(pids(outcome.output)) == 3 or (how == "mpi_abort" and pids(outcome.output))
@@ -50,18 +50,18 @@ def test_a_rank_that_dies_ends_the_job(folder: Path, name: str, how: str) -> Non
     if how != "mpi_abort":
         name_of_signal = "SEGV" if how == "segfault" else "ABRT"
         assert re.search(rf"\[rank 2\] process \d+ died of SIG{name_of_signal}", outcome.output), outcome.output
-        # Where: the host's own report where it has one, else ours.
-        ours = r"\[rank 2\]   #\d+ " if host.family == "mpich" else r"\[ *\d+\] "
+        # Where: the MPI library's own report where it has one, else ours.
+        ours = r"\[rank 2\]   #\d+ " if mpi.family == "mpich" else r"\[ *\d+\] "
         assert re.search(ours + r"\S*space_end\S*\(\+0x[0-9a-f]+\)", outcome.output), outcome.output
 
 
 @pytest.mark.parametrize("where", ("neighbours", "calls", "pairs", "halo"))
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_a_rank_that_is_killed_in_an_exchange_ends_the_job(folder: Path, name: str, where: str) -> None:
     """Its neighbours wait for marks, or messages, that nobody will write. The launcher tells of what ended the job, and
     in the end there is no process of it, nor anything of ours (nothing_stays)."""
-    host = named(name)
-    outcome = space_job(host, 3, [str(compiled(host, "killed_in_exchange", folder)), where])
+    mpi = named(name)
+    outcome = space_job(mpi, 3, [str(compiled(mpi, "killed_in_exchange", folder)), where])
     assert outcome.code not in (0, None), outcome.output
     assert re.search(r"signal 9|SIGKILL|KILLED BY SIGNAL: 9|EXIT CODE: 9", outcome.output), outcome.output
     assert len(pids(outcome.output)) == 3
@@ -71,10 +71,10 @@ def test_a_rank_that_is_killed_in_an_exchange_ends_the_job(folder: Path, name: s
 @pytest.mark.parametrize("how", ("overflow", "linking"))
 def test_a_crash_is_told_whatever_the_thread_was_at(folder: Path, tmp_path: Path, how: str) -> None:
     """Its stack has overflowed; or another thread holds the lock of the dynamic linker, for ever."""
-    host = named("mpich")  # Open MPI has a handler of its own
+    mpi = named("mpich")  # Open MPI has a handler of its own
     constructor = "__attribute__((constructor)) static void begin(void) { close(100); for (;;) pause(); }\n"
     library = compiled_text(tmp_path, "for_ever.so", f"#include <unistd.h>\n{constructor}", "-shared", "-fPIC")
-    outcome = space_job(host, 2, [str(compiled(host, "space_end", folder)), how, library])
+    outcome = space_job(mpi, 2, [str(compiled(mpi, "space_end", folder)), how, library])
     assert outcome.code not in (0, None), outcome.output
     lines = (r"process \d+: SIGSEGV at address 0x[0-9a-f]+, in", r"  #0 \S*space_end\S*\(\+0x[0-9a-f]+\)")
     for line in lines:
@@ -83,10 +83,10 @@ def test_a_crash_is_told_whatever_the_thread_was_at(folder: Path, tmp_path: Path
 
 @pytest.mark.parametrize("victim", ("task", "proxy", "daemon", "launcher", "launcher-asked"))
 @pytest.mark.parametrize("how", ("wait", "children"))
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_whoever_is_killed_the_job_ends(folder: Path, name: str, how: str, victim: str) -> None:
-    host = named(name)
-    with running(host, folder, how, 3) as (job, tasks):
+    mpi = named(name)
+    with running(mpi, folder, how, 3) as (job, tasks):
         daemon = {parent(task) for task in tasks if parent(task) not in tasks}.pop()
         targets = {
             "task": tasks[-1],

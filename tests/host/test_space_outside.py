@@ -81,8 +81,8 @@ def test_a_missing_program_is_the_same_error(tmp_path: Path) -> None:
 
 def test_check_says_whether_a_space_can_be_had(tmp_path: Path) -> None:
     """It tries; under a limit of memory it gives the reason that a run would give."""
-    host = named("mpich")
-    command = f"{sys.executable} -m urakata check --json --host {host.launcher}"
+    mpi = named("mpich")
+    command = f"{sys.executable} -m urakata check --json --host {mpi.launcher}"
     environment = os.environ | {"PYTHONPATH": str(Path(paths.__file__).parents[1])}
     found = []
     for before in ("", "ulimit -v 30000000; "):

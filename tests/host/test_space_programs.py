@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jobs import Host, named, run_job
+from jobs import Mpi, named, run_job
 from spaces import EXEC, nothing_stays, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
@@ -36,8 +36,8 @@ run 100
 SMALL = {6: "200", 8: "40", 34: "200", 36: "40"}
 
 
-def program(name: str, package: str) -> tuple[Host, str]:
-    """The program, and the host of the distribution that it is linked with."""
+def program(name: str, package: str) -> tuple[Mpi, str]:
+    """The program, and the MPI library of the distribution that it is linked with."""
     path = shutil.which(name)
     if path is None:
         pytest.skip(f"{name} is not installed here (Debian's package {package})")
@@ -47,12 +47,12 @@ def program(name: str, package: str) -> tuple[Host, str]:
 
 def test_lammps(tmp_path: Path) -> None:
     """The thermodynamics after 100 steps are the same digits."""
-    host, lmp = program("lmp", "lammps")
+    mpi, lmp = program("lmp", "lammps")
     (tmp_path / "in.melt").write_text(MELT)
     command = [lmp, "-in", "in.melt", "-log", "none"]
     outcomes = [
-        run_job(host, 4, command, None, 120, None, tmp_path),
-        space_job(host, 4, command, seconds=120, directory=tmp_path),
+        run_job(mpi, 4, command, None, 120, None, tmp_path),
+        space_job(mpi, 4, command, seconds=120, directory=tmp_path),
     ]
     steps = [re.findall(r"^ +\d+ +\S+ +\S+ +0 +\S+ +\S+ *$", one.output, re.MULTILINE) for one in outcomes]
     assert [one.code for one in outcomes] == [0, 0], outcomes[1].output[-3000:]
@@ -73,9 +73,9 @@ def hpcc_input() -> str:
 
 def test_hpcc(tmp_path: Path) -> None:
     """Every part of the HPC Challenge finds its own result right."""
-    host, hpcc = program("hpcc", "hpcc")
+    mpi, hpcc = program("hpcc", "hpcc")
     (tmp_path / "hpccinf.txt").write_text(hpcc_input())
-    outcome = space_job(host, 4, [hpcc], seconds=240, directory=tmp_path)
+    outcome = space_job(mpi, 4, [hpcc], seconds=240, directory=tmp_path)
     assert outcome.code == 0, outcome.output[-3000:]
     assert "ordinary process" not in outcome.output
     found = (tmp_path / "hpccoutf.txt").read_text()

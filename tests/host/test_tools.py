@@ -12,36 +12,36 @@ import sys
 from pathlib import Path
 
 import pytest
-from jobs import PROGRAMS, Host, named, passes, run_job
+from jobs import PROGRAMS, Mpi, named, passes, run_job
 from spaces import EXEC, nothing_stays
 
 from urakata.report.summary import summarise
 
 __all__ = ["nothing_stays"]  # around every test here
 
-HOSTS = ("openmpi", "mpich")
+MPIS = ("openmpi", "mpich")
 # A tool covers MPI_Init, MPI_Iallreduce and MPI_Wait, or less. The first one in the order of look-up gets a call.
 ALL = "50 Iallreduce, 50 Wait"
 NONE = "0 Iallreduce, 0 Wait"
 
 
-def build(host: Host, target: Path, *words: str) -> str:
+def build(mpi: Mpi, target: Path, *words: str) -> str:
     """Compiles what the words say, with programs of this suite named by their files."""
     made = subprocess.run(
-        [host.compiler, *words, "-o", str(target)],
+        [mpi.compiler, *words, "-o", str(target)],
         capture_output=True,
         text=True,
         cwd=PROGRAMS,
         timeout=60,
-        env={**os.environ, **host.environment},
+        env={**os.environ, **mpi.environment},
     )
     assert made.returncode == 0, made.stderr
     return str(target)
 
 
-def tool(host: Host, folder: Path, name: str, *words: str) -> str:
+def tool(mpi: Mpi, folder: Path, name: str, *words: str) -> str:
     words = ("-shared", "-fPIC", f"-DNAME={name}", *words)
-    return build(host, folder / f"lib{name}.so", *words, "counting_tool.c")
+    return build(mpi, folder / f"lib{name}.so", *words, "counting_tool.c")
 
 
 def linked(folder: Path, *names: str) -> list[str]:
@@ -58,31 +58,31 @@ def reduced(report: Path) -> bool:
 
 
 @pytest.mark.parametrize("way", ("poll", "host", "space"))
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_linked_tools_see_every_call(tmp_path: Path, name: str, way: str) -> None:
     """Of two tools, "part" is looked up first, and "whole" has what that does not cover."""
-    host, report = named(name), tmp_path / "report"
-    tool(host, tmp_path, "part", "-DNO_INIT")
-    tool(host, tmp_path, "whole")
-    program = build(host, tmp_path / "user", "tool_user.c", *linked(tmp_path, "part", "whole"))
+    mpi, report = named(name), tmp_path / "report"
+    tool(mpi, tmp_path, "part", "-DNO_INIT")
+    tool(mpi, tmp_path, "whole")
+    program = build(mpi, tmp_path / "user", "tool_user.c", *linked(tmp_path, "part", "whole"))
     options = ["--space"] if way == "space" else ["--engine", way]
-    outcome = run_job(host, 2, [EXEC, *options, "--report", str(report), "--", program])
+    outcome = run_job(mpi, 2, [EXEC, *options, "--report", str(report), "--", program])
     passes(outcome)
     assert seen(outcome.output) == 2 * [f"part saw 0 Init, {ALL}"] + 2 * [f"whole saw 1 Init, {NONE}"]
     assert way == "host" or reduced(report)
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_tools_of_all_kinds_at_a_time(tmp_path: Path, name: str) -> None:
     """The program's own goes first, a preloaded one before one that the program is linked to. A script starts it."""
-    host, report = named(name), tmp_path / "report"
-    preloaded = tool(host, tmp_path, "preloaded", "-DNO_INIT")
-    tool(host, tmp_path, "linked")
+    mpi, report = named(name), tmp_path / "report"
+    preloaded = tool(mpi, tmp_path, "preloaded", "-DNO_INIT")
+    tool(mpi, tmp_path, "linked")
     own = ("-DNAME=own", "-DNO_INIT", "-DNO_START", "counting_tool.c")
-    program = build(host, tmp_path / "user", "tool_user.c", *own, *linked(tmp_path, "linked"))
+    program = build(mpi, tmp_path / "user", "tool_user.c", *own, *linked(tmp_path, "linked"))
     command = [EXEC, "--engine", "poll", "--report", str(report), "--", "sh", "-c", program]
     environment = {"LD_PRELOAD": preloaded, "EXPECTED_PRELOADS": preloaded}
-    outcome = run_job(host, 2, command, environment=environment)
+    outcome = run_job(mpi, 2, command, environment=environment)
     passes(outcome)
     assert seen(outcome.output) == [
         *(2 * [f"linked saw 1 Init, {NONE}"]),
@@ -92,23 +92,23 @@ def test_tools_of_all_kinds_at_a_time(tmp_path: Path, name: str) -> None:
     assert reduced(report)
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", MPIS)
 def test_a_tool_that_python_loads_is_told_and_works_preloaded(tmp_path: Path, name: str) -> None:
     """What is loaded once the program runs is behind Urakata; the line says what to do, and that does it."""
-    host, report = named(name), tmp_path / "report"
-    path = tool(host, tmp_path, "late")
+    mpi, report = named(name), tmp_path / "report"
+    path = tool(mpi, tmp_path, "late")
     module = build(
-        host, tmp_path / "module.so", "-shared", "-fPIC", "-DMODULE", "tool_user.c", *linked(tmp_path, "late")
+        mpi, tmp_path / "module.so", "-shared", "-fPIC", "-DMODULE", "tool_user.c", *linked(tmp_path, "late")
     )
     code = f"import ctypes, sys; sys.exit(ctypes.CDLL({module!r}).play())"
     command = [EXEC, "--engine", "poll", "--report", str(report), "--", os.path.realpath(sys.executable), "-c", code]
-    outcome = run_job(host, 2, command)
+    outcome = run_job(mpi, 2, command)
     passes(outcome)
     assert outcome.output.count(f"the MPI tool {path} sees no call") == 1
     assert outcome.output.count(f"LD_PRELOAD={path}") == 1
     assert seen(outcome.output) == []
     environment = {"LD_PRELOAD": path, "EXPECTED_PRELOADS": path}
-    outcome = run_job(host, 2, command, environment=environment)
+    outcome = run_job(mpi, 2, command, environment=environment)
     passes(outcome)
     assert seen(outcome.output) == 2 * [f"late saw 1 Init, {ALL}"]
     assert reduced(report)

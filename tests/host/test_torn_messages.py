@@ -32,8 +32,8 @@ def hosts() -> Iterator[Hosts]:
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 def test_torn_connections_end_what_needs_them(hosts: Hosts, folder: Path, engine: str) -> None:
-    host = named("openmpi")
-    program = str(compiled(host, "torn_messages", folder))
+    mpi = named("openmpi")
+    program = str(compiled(mpi, "torn_messages", folder))
     begin = time.monotonic()
     lost = 0
     seeds = random.Random(drawn_seed())
@@ -44,8 +44,8 @@ def test_torn_connections_end_what_needs_them(hosts: Hosts, folder: Path, engine
                 *(str(paths.program("urakata-exec")), "--wire-messages", "--engine", engine),
                 *("--set", "PEER_TIMEOUT=8", "--", program, str(seed), str(TEARS)),
             ],
-            host_mpi=host.launcher,
-            env=host.environment,
+            host_mpi=mpi.launcher,
+            env=mpi.environment,
             timeout=JOB_SECONDS,
         )
         output = done.stdout + done.stderr

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from jobs import (
     FULL,
-    HOST_NAMES,
+    MPI_NAMES,
     PROGRAMS,
-    Host,
+    Mpi,
     Outcome,
     cases,
     compiled,
@@ -40,34 +40,34 @@ def rows(folder: Path) -> list[Row]:
     return [row for row in summarise(folder).rows if row.operation in ("ura_halo", "random halo")]
 
 
-def job(host: Host, ranks: int, command: list[str], way: str, environment: dict[str, str] | None = None) -> Outcome:
-    """In a space, with an engine, or under Urakata with all left to the host."""
+def job(mpi: Mpi, ranks: int, command: list[str], way: str, environment: dict[str, str] | None = None) -> Outcome:
+    """In a space, with an engine, or under Urakata with all left to the MPI library."""
     if way == "space":
-        return space_job(host, ranks, command, seconds=900, environment=environment)
+        return space_job(mpi, ranks, command, seconds=900, environment=environment)
     if way != "host":
-        return run_job(host, ranks, command, way, seconds=900, environment=environment)
+        return run_job(mpi, ranks, command, way, seconds=900, environment=environment)
     under = [str(paths.program("urakata-exec")), "--engine", "host", "--"]
-    return run_job(host, ranks, [*under, *command], seconds=900, environment=environment)
+    return run_job(mpi, ranks, [*under, *command], seconds=900, environment=environment)
 
 
 @pytest.mark.parametrize("ranks", (1, 2, 3, 4, 6) if FULL else (1, 4))
 @pytest.mark.parametrize("way", ("host", "poll", "thread", "space") if FULL else ("host", "thread", "space"))
-@pytest.mark.parametrize("name", HOST_NAMES if FULL else ("openmpi", "mpich"))
+@pytest.mark.parametrize("name", MPI_NAMES if FULL else ("openmpi", "mpich"))
 def test_random_halos_equal_plain_messages(folder: Path, name: str, way: str, ranks: int) -> None:
-    host = named(name)
+    mpi = named(name)
     is_right(
-        job(host, ranks, [str(compiled(host, "random_halos", folder)), cases(60, 3000, name, ranks), drawn_seed()], way)
+        job(mpi, ranks, [str(compiled(mpi, "random_halos", folder)), cases(60, 3000, name, ranks), drawn_seed()], way)
     )
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_the_report_says_which_way_halos_go(folder: Path, tmp_path: Path, name: str) -> None:
     """By a neighbourhood channel in a space, by messages without one."""
-    host = named(name)
-    program = [str(compiled(host, "random_halos", folder)), "12", drawn_seed()]
+    mpi = named(name)
+    program = [str(compiled(mpi, "random_halos", folder)), "12", drawn_seed()]
     for plans in ("1", "0"):
         variables = {"URAKATA_EXCHANGE_PLANS": plans, "URAKATA_REPORT": str(tmp_path / plans)}
-        is_right(space_job(host, 3, program, environment=variables))
+        is_right(space_job(mpi, 3, program, environment=variables))
         found = {
             (row.algorithm, row.engine, re.sub(r"^\d+ neighbours? (.*);.*", r"\1", row.why))
             for row in rows(tmp_path / plans)
@@ -82,20 +82,20 @@ def test_the_report_says_which_way_halos_go(folder: Path, tmp_path: Path, name: 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_ranks_outside_of_the_space(folder: Path, tmp_path: Path, name: str) -> None:
     """Communicators of both kinds have messages, and all ranks know. The ranks inside have channels with each other."""
-    host = named(name)
+    mpi = named(name)
     arguments = ["60", drawn_seed()]
-    inside = [str(compiled(host, "random_halos", folder)), *arguments]
-    outside = [*SPACE, str(compiled_outside(host, "random_halos", folder)), *arguments]
+    inside = [str(compiled(mpi, "random_halos", folder)), *arguments]
+    outside = [*SPACE, str(compiled_outside(mpi, "random_halos", folder)), *arguments]
     variables = {"URAKATA_REPORT": str(tmp_path)}
-    is_right(run_job(host, 2, [*SPACE, *inside, ":", "-n", "2", *outside], seconds=300, environment=variables))
+    is_right(run_job(mpi, 2, [*SPACE, *inside, ":", "-n", "2", *outside], seconds=300, environment=variables))
     assert {row.algorithm for row in rows(tmp_path)} == {"exchange plan", "persistent messages"}
 
 
 @pytest.mark.parametrize("way", ("host", "poll", "space"))
-@pytest.mark.parametrize("name", HOST_NAMES if FULL else ("openmpi", "mpich"))
+@pytest.mark.parametrize("name", MPI_NAMES if FULL else ("openmpi", "mpich"))
 def test_what_does_not_fit_is_refused_on_all_ranks(folder: Path, name: str, way: str) -> None:
-    host = named(name)
-    outcome = job(host, 2, [str(compiled(host, "bad_halos", folder))], way)
+    mpi = named(name)
+    outcome = job(mpi, 2, [str(compiled(mpi, "bad_halos", folder))], way)
     passes(outcome)
     assert outcome.output.count("bad_halos: right") == 2, outcome.output
     for words in (
@@ -111,14 +111,14 @@ def test_what_does_not_fit_is_refused_on_all_ranks(folder: Path, name: str, way:
 
 
 @pytest.mark.parametrize("way", ("poll", "space"))
-@pytest.mark.parametrize("name", HOST_NAMES)
+@pytest.mark.parametrize("name", MPI_NAMES)
 def test_a_solver_that_overlaps_its_inner_rows(folder: Path, tmp_path: Path, name: str, way: str) -> None:
     """Every digit as on one rank; also with more ranks than rows of cells, and on one rank."""
-    host = named(name)
-    program = str(compiled_example(host, "jacobi", folder))
+    mpi = named(name)
+    program = str(compiled_example(mpi, "jacobi", folder))
     for ranks, edge in ((4, 30), (4, 3), (1, 5)):
         variables = {"URAKATA_REPORT": str(tmp_path / f"{ranks}-{edge}")}
-        outcome = job(host, ranks, [program, "--edge", str(edge)], way, variables)
+        outcome = job(mpi, ranks, [program, "--edge", str(edge)], way, variables)
         passes(outcome)
         assert f"jacobi: {edge} x {edge} cells on {ranks} ranks, 200 iterations: right" in outcome.output
     (row,) = summarise(tmp_path / "4-30").rows
@@ -128,10 +128,10 @@ def test_a_solver_that_overlaps_its_inner_rows(folder: Path, tmp_path: Path, nam
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_the_same_solver_in_python(name: str) -> None:
-    host = named(name)
+    mpi = named(name)
     python = suite()[0]
-    variables = {"MPI4PY_LIBMPI": str(library(host))}
+    variables = {"MPI4PY_LIBMPI": str(library(mpi))}
     for way in ("poll", "space") if lives_in_a_space(python) else ("poll",):
-        outcome = job(host, 3, [python, str(PROGRAMS.parents[1] / "examples" / "jacobi.py")], way, variables)
+        outcome = job(mpi, 3, [python, str(PROGRAMS.parents[1] / "examples" / "jacobi.py")], way, variables)
         passes(outcome)
         assert "jacobi.py: right" in outcome.output, outcome.output

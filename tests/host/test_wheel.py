@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from debian_root import DebianRoot, debian_root
-from jobs import AS_ROOT, FULL, PROGRAMS, Host, cache, named
+from jobs import AS_ROOT, FULL, PROGRAMS, Mpi, cache, named
 from spaces import nobody_lives, nothing_stays, until
 
 from urakata import job_guard, paths
@@ -47,15 +47,15 @@ def wheel(tree: Path) -> Path:
     return made_wheel(tree)
 
 
-def installed(root: Path) -> Host:
+def installed(root: Path) -> Mpi:
     """Open MPI of a folder."""
-    return Host("openmpi", "openmpi", str(root / "bin/mpirun"), str(root / "bin/mpicc"))
+    return Mpi("openmpi", "openmpi", str(root / "bin/mpirun"), str(root / "bin/mpicc"))
 
 
-def for_old_systems(tree: Path, name: str, folder: Path, tools: str = "wheel", host: Host | None = None) -> Path:
+def for_old_systems(tree: Path, name: str, folder: Path, tools: str = "wheel", mpi: Mpi | None = None) -> Path:
     """tests/programs/NAME for what the wheel made in `tools` is for, and this Open MPI or that of build/hosts."""
     files = sorted(map(str, (PROGRAMS / name).glob("*.c"))) or [str(PROGRAMS / f"{name}.c")]
-    root = Path((host or named("openmpi")).compiler).parents[1]
+    root = Path((mpi or named("openmpi")).compiler).parents[1]
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-pthread", "-fPIE", "-pie"]
     where = [f"-I{tree / 'include'}", f"-I{root / 'include'}", f"-L{root / 'lib'}", "-l:libmpi.so.40"]
     command = [str(tree / "build" / tools / "zig-cc"), *flags, *files, *where, "-o", str(folder / name)]
@@ -93,7 +93,7 @@ def test_runs_reports_and_compares(tree: Path, environment: Path, tmp_path: Path
     assert "2 of 2 ranks share this rank's space" in spaced
     output = ("--output", tmp_path / "compared")
     compared = in_environment(environment, "urakata", "compare", "-n", "2", "--seconds", "20", *output, "--", program)
-    assert "host alone" in compared and (tmp_path / "compared" / "compare.json").is_file()
+    assert "MPI library alone" in compared and (tmp_path / "compared" / "compare.json").is_file()
     said = in_environment(environment, "urakata", "check")
     assert "Open MPI" in said
 
@@ -138,16 +138,16 @@ def unpacked(wheel: Path) -> Path:
 
 @pytest.mark.parametrize("way", ("poll", "thread", "space", "tunables"))
 def test_programs_under_another_c_library(tree: Path, root: DebianRoot, wheel: Path, way: str) -> None:
-    host = named("openmpi")
+    mpi = named("openmpi")
     options = ["--engine", way] if way in ("poll", "thread") else ["--space"]
-    environment = {"LD_LIBRARY_PATH": str(Path(host.launcher).parents[1] / "lib"), **AS_ROOT}
+    environment = {"LD_LIBRARY_PATH": str(Path(mpi.launcher).parents[1] / "lib"), **AS_ROOT}
     if way == "tunables":
         environment["GLIBC_TUNABLES"] = "glibc.malloc.check=0"
     programs = {"random_nbc": ["--cases", "300", "--seed", "5"], "random_messages": ["--rounds", "40", "--seed", "5"]}
     for name, arguments in programs.items():
         program = for_old_systems(tree, name, root.work)
         under = [str(unpacked(wheel)), "--verbose", "3", *options, "--"]
-        command = [*host.launch(3), *under, f"/{root.work.name}/{program.name}"]
+        command = [*mpi.launch(3), *under, f"/{root.work.name}/{program.name}"]
         outcome = root.run([*command, *arguments], 300, environment)
         assert outcome.code == 0, outcome.output[-3000:]
         assert not re.search("runs untouched", outcome.output), outcome.output[:2000]
@@ -177,11 +177,11 @@ def test_another_processor(tree: Path, tmp_path: Path) -> None:
             program.chmod(0o755)
         (folder / "made").touch()
     environment = {"LD_LIBRARY_PATH": str(data / "lib"), "OPAL_PREFIX": str(data), **AS_ROOT}
-    host = installed(data)
+    mpi = installed(data)
     for root in debian_root(tmp_path, [], "bullseye", "arm64"):
-        program = for_old_systems(tree, "random_nbc", root.work, "wheel-aarch64", host)
+        program = for_old_systems(tree, "random_nbc", root.work, "wheel-aarch64", mpi)
         for options in (["--engine", "poll"], ["--engine", "thread", "--placement", "shared"], ["--space"]):
-            command = [*host.launch(2), str(unpacked(wheel)), *options, "--", f"/{root.work.name}/{program.name}"]
+            command = [*mpi.launch(2), str(unpacked(wheel)), *options, "--", f"/{root.work.name}/{program.name}"]
             outcome = root.run([*command, "--cases", "200", "--seed", "7"], 300, environment)
             assert outcome.code == 0 and ", 0 wrong" in outcome.output, f"{options}\n{outcome.output[-3000:]}"
             assert ("outside the space" in outcome.output) == (options == ["--space"]), outcome.output[:2000]

@@ -68,11 +68,11 @@ def ends_of(folder: Path) -> list[str]:
 @pytest.mark.parametrize("where", ("host", "poll", "thread", "space"))
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_every_call_is_counted_where_it_was_made(folder: Path, tmp_path: Path, name: str, where: str) -> None:
-    host = named(name)
+    mpi = named(name)
     report, data = tmp_path / "report", tmp_path / "data"
     options = ["--space"] if where == "space" else ["--engine", where, "--placement", "shared"]
-    program = compiled(host, "all_kinds_of_calls", folder)
-    outcome = run_job(host, 2, [EXEC, *options, "--report", str(report), "--", str(program), str(data)])
+    program = compiled(mpi, "all_kinds_of_calls", folder)
+    outcome = run_job(mpi, 2, [EXEC, *options, "--report", str(report), "--", str(program), str(data)])
     passes(outcome)
     whole = whole_of(report)
     assert {rank.state for rank in whole.ranks} == {"finished"}
@@ -100,11 +100,11 @@ def test_every_call_is_counted_where_it_was_made(folder: Path, tmp_path: Path, n
 @pytest.mark.parametrize("where", ("poll", "space"))
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_a_job_that_is_killed_tells_where_each_rank_was(folder: Path, tmp_path: Path, name: str, where: str) -> None:
-    host = named(name)
+    mpi = named(name)
     report, data = tmp_path / "report", tmp_path / "data"
     options = ["--space"] if where == "space" else []
-    program = compiled(host, "all_kinds_of_calls", folder)
-    command = [*host.launch(2), EXEC, *options, "--report", str(report), "--", str(program), str(data), "hang"]
+    program = compiled(mpi, "all_kinds_of_calls", folder)
+    command = [*mpi.launch(2), EXEC, *options, "--report", str(report), "--", str(program), str(data), "hang"]
 
     def where_they_are() -> list[str]:
         ranks = read_all_calls(report)
@@ -117,7 +117,7 @@ def test_a_job_that_is_killed_tells_where_each_rank_was(folder: Path, tmp_path: 
     with temporary_files() as files:
         job = subprocess.Popen(
             command,
-            env={**os.environ, **host.environment, **AS_ROOT, **files},
+            env={**os.environ, **mpi.environment, **AS_ROOT, **files},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -143,10 +143,10 @@ def test_a_job_that_is_killed_tells_where_each_rank_was(folder: Path, tmp_path: 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_a_job_that_aborts_leaves_its_profile(folder: Path, tmp_path: Path, name: str) -> None:
-    host = named(name)
+    mpi = named(name)
     report, data = tmp_path / "report", tmp_path / "data"
-    program = compiled(host, "all_kinds_of_calls", folder)
-    outcome = run_job(host, 2, [EXEC, "--report", str(report), "--", str(program), str(data), "abort"])
+    program = compiled(mpi, "all_kinds_of_calls", folder)
+    outcome = run_job(mpi, 2, [EXEC, "--report", str(report), "--", str(program), str(data), "abort"])
     assert outcome.code != 0
     aborter, other = ends_of(report)
     source = (PROGRAMS / "all_kinds_of_calls.c").read_text().splitlines()
@@ -162,7 +162,7 @@ def test_a_job_that_aborts_leaves_its_profile(folder: Path, tmp_path: Path, name
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_a_python_programs_calls_are_told_by_its_lines(tmp_path: Path, name: str) -> None:
     """Python loads its MPI late, by mpi4py."""
-    host = named(name)
+    mpi = named(name)
     program = tmp_path / "program.py"
     program.write_text(
         "from mpi4py import MPI\n"
@@ -175,7 +175,7 @@ def test_a_python_programs_calls_are_told_by_its_lines(tmp_path: Path, name: str
         "world.Dup().Free()\n"
     )
     command = [EXEC, "--report", str(tmp_path / "report"), "--", suite()[0], str(program)]
-    passes(run_job(host, 2, command, environment={"MPI4PY_LIBMPI": str(library(host))}))
+    passes(run_job(mpi, 2, command, environment={"MPI4PY_LIBMPI": str(library(mpi))}))
     rows = {(row.operation.removesuffix("_c"), row.place): row.calls for row in whole_of(tmp_path / "report").rows}
     assert rows[("Barrier", f"{program}:4 in step")] == 10
     assert rows[("Allreduce", f"{program}:5 in step")] == 10
@@ -186,7 +186,7 @@ def test_a_python_programs_calls_are_told_by_its_lines(tmp_path: Path, name: str
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_a_python_program_that_hangs_tells_its_line(tmp_path: Path, name: str) -> None:
     """Of the call that it is in, and of a rank that is in none its last one. The next command knows Python."""
-    host, report = named(name), tmp_path / "report"
+    mpi, report = named(name), tmp_path / "report"
     program = tmp_path / "program.py"
     program.write_text(
         "from mpi4py import MPI\n"
@@ -199,8 +199,8 @@ def test_a_python_program_that_hangs_tells_its_line(tmp_path: Path, name: str) -
         "    world.Recv(bytearray(4), source=1)\n"
         "step()\n"
     )
-    environment = {**os.environ, **host.environment, **AS_ROOT, "MPI4PY_LIBMPI": str(library(host))}
-    command = [*host.launch(2), EXEC, "--report", str(report), "--", suite()[0], str(program)]
+    environment = {**os.environ, **mpi.environment, **AS_ROOT, "MPI4PY_LIBMPI": str(library(mpi))}
+    command = [*mpi.launch(2), EXEC, "--report", str(report), "--", suite()[0], str(program)]
 
     def lines() -> list[str]:
         try:
@@ -233,9 +233,9 @@ def test_a_python_program_that_hangs_tells_its_line(tmp_path: Path, name: str) -
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_the_report_is_that_of_the_first_ranks(folder: Path, tmp_path: Path, name: str) -> None:
     """Of those that they spawn there is none, whose files would have the same names."""
-    host = named(name)
-    program = str(compiled(host, "spawned_report", folder))
-    passes(run_job(host, 2, [EXEC, "--report", str(tmp_path), "--", program, EXEC, str(tmp_path)]))
+    mpi = named(name)
+    program = str(compiled(mpi, "spawned_report", folder))
+    passes(run_job(mpi, 2, [EXEC, "--report", str(tmp_path), "--", program, EXEC, str(tmp_path)]))
     summary = summarise(tmp_path)
     assert summary.whole is not None
     assert [rank.state for rank in summary.whole.ranks] == ["finished"] * 2
@@ -271,11 +271,12 @@ def test_calls_that_are_left_and_calls_in_callbacks(folder: Path, tmp_path: Path
 @pytest.mark.parametrize("program", ("nbc_f08", "nbc_mpif"))
 @pytest.mark.parametrize("name", ("system-openmpi", "system-mpich"))
 def test_a_fortran_programs_calls_are_told_by_its_lines(folder: Path, tmp_path: Path, name: str, program: str) -> None:
-    """Not by those of the host's library that Fortran calls; in the whole program as where Urakata handled the call."""
-    host = named(name)
+    """Not by those of the MPI library's library that Fortran calls; in the whole program as where Urakata handled the
+    call."""
+    mpi = named(name)
     passes(
         run_job(
-            host, 2, [EXEC, "--engine", "poll", "--report", str(tmp_path), "--", str(compiled(host, program, folder))]
+            mpi, 2, [EXEC, "--engine", "poll", "--report", str(tmp_path), "--", str(compiled(mpi, program, folder))]
         )
     )
     (source,) = PROGRAMS.glob(f"{program}.f*")

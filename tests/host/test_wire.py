@@ -32,12 +32,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(hosts: Hosts, name: str, program: list[str], *options: str, per_host: int = 1) -> tuple[int, str]:
-    host = named(name)
+    mpi = named(name)
     done = hosts.run(
         [EXEC, "--verbose", "2", *options, "--", *program],
         ranks_per_host=per_host,
-        host_mpi=host.launcher,
-        env=host.environment,
+        host_mpi=mpi.launcher,
+        env=mpi.environment,
         timeout=float(LONG[1]),
     )
     return done.returncode, done.stdout + done.stderr
@@ -54,7 +54,7 @@ def test_collectives_by_wire_are_right(hosts: Hosts, folder: Path, engine: str, 
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 def test_neighbourhoods_by_wire_are_right(hosts: Hosts, folder: Path, engine: str) -> None:
-    """The same numbers come out of what all ranks got as under the host alone."""
+    """The same numbers come out of what all ranks got as under the MPI library alone."""
     program = [str(compiled(named("openmpi"), "random_neighbours", folder)), "300" if FULL else "30", drawn_seed()]
     code, output = run(hosts, "openmpi", program, "--engine", engine, "--blocking", "always", per_host=2)
     assert code == 0, output[-3000:]
@@ -76,15 +76,16 @@ def test_mpich_by_wire(hosts: Hosts, folder: Path, engine: str) -> None:
 @pytest.mark.parametrize(
     ("per_host", "options", "said"),
     (
-        (1, (), "the host has 0, helpers: 1"),
-        (1, ("--transport", "host"), "the host has 3, helpers: 1"),
-        (2, (), "the host has 3, helpers: 1"),
+        (1, (), "the MPI library has 0, progress threads: 1"),
+        (1, ("--transport", "host"), "the MPI library has 3, progress threads: 1"),
+        (2, (), "the MPI library has 3, progress threads: 1"),
     ),
 )
 def test_a_helper_that_needs_no_host_asks_for_no_thread_level(
     hosts: Hosts, folder: Path, per_host: int, options: tuple[str, ...], said: str
 ) -> None:
-    """All that a rank alone on its node sends goes by wire; beside others its helper has the host's messages, too."""
+    """All that a rank alone on its node sends goes by wire; beside others its progress thread has the MPI library's
+    messages, too."""
     program = [str(compiled(named("openmpi"), "thread_level", folder)), "0"]
     code, output = run(hosts, "openmpi", program, *options, per_host=per_host)
     assert code == 0 and output.count(said) == 3 * per_host, output[-3000:]
@@ -108,13 +109,13 @@ def test_where_no_address_leads_to_the_others_the_host_carries(hosts: Hosts, fol
 
 
 def test_a_node_that_nobody_reaches_leaves_the_others_their_wire(hosts: Hosts, folder: Path) -> None:
-    host = named("openmpi")
-    program = f"{compiled(host, 'random_nbc', folder)} --cases {LONG[0]} --seed 5"
+    mpi = named("openmpi")
+    program = f"{compiled(mpi, 'random_nbc', folder)} --cases {LONG[0]} --seed 5"
     alone = '[ "$(hostname)" != host2 ] || alone="--wire-interface none0"'
     done = hosts.run(
         ["sh", "-c", f"{alone}; exec {EXEC} --verbose 2 --transport wire $alone -- {program}"],
-        host_mpi=host.launcher,
-        env=host.environment,
+        host_mpi=mpi.launcher,
+        env=mpi.environment,
         timeout=float(LONG[1]),
     )
     output = done.stdout + done.stderr

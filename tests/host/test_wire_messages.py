@@ -49,12 +49,12 @@ def sites() -> Iterator[Hosts]:
 def run(
     hosts: Hosts, name: str, program: list[str], *options: str, per_host: int = 1, env: dict[str, str] | None = None
 ) -> tuple[int, str]:
-    host = named(name)
+    mpi = named(name)
     done = hosts.run(
         [EXEC, "--verbose", "2", "--wire-messages", *options, "--", *program],
         ranks_per_host=per_host,
-        host_mpi=host.launcher,
-        env={**host.environment, **(env or {})},
+        host_mpi=mpi.launcher,
+        env={**mpi.environment, **(env or {})},
         timeout=float(SECONDS),
     )
     return done.returncode, done.stdout + done.stderr
@@ -85,7 +85,8 @@ def test_random_messages_arrive_as_sent(
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_random_messages_on_mpich_where_all_go_by_wire(hosts: Hosts, folder: Path, engine: str) -> None:
-    """None on communicators that are the host's, so as many as on Open MPI: modes, probes, wildcards, persistent."""
+    """None on communicators that are the MPI library's, so as many as on Open MPI: modes, probes, wildcards,
+    persistent."""
     program = [str(compiled(named("mpich"), "random_messages", folder)), "--rounds", ROUNDS, "--idup", "0"]
     outcome = run(hosts, "mpich", [*program, "--seed", drawn_seed()], "--engine", engine)
     passes(outcome, 3, 2)
@@ -115,14 +116,14 @@ def test_merged_halves_equal_the_hosts(hosts: Hosts, folder: Path, name: str, en
 def test_merged_with_ranks_that_they_start_they_are_the_hosts(
     pair: Hosts, folder: Path, tmp_path: Path, name: str, others: str
 ) -> None:
-    """Two ranks whose messages go by wire and two that these start, on the host alone or by wire, too."""
-    host = named(name)
-    program = str(compiled(host, "merged_halves", folder))
-    of_one_world = merged(run_job(host, 4, [program]).output)
+    """Two ranks whose messages go by wire and two that these start, on the MPI library alone or by wire, too."""
+    mpi = named(name)
+    program = str(compiled(mpi, "merged_halves", folder))
+    of_one_world = merged(run_job(mpi, 4, [program]).output)
     start = [*([EXEC, "--wire-messages", "--"] if others == "wire" else []), program]
     room = {"PRTE_MCA_rmaps_default_mapping_policy": ":OVERSUBSCRIBE"}
     code, output = run(pair, name, [program, *start], "--report", str(tmp_path), env=room)
-    needs_spawned(host, Outcome(code, output))
+    needs_spawned(mpi, Outcome(code, output))
     # The launcher itself may die of that in the end, as it does without Urakata.
     assert code == 0 or "pmix_server_dyn.c" in output, output[-3000:]
     assert merged(output) == of_one_world and len(of_one_world) == 4, output[-3000:]
@@ -136,13 +137,13 @@ def test_merged_with_ranks_that_they_start_they_are_the_hosts(
 @pytest.mark.parametrize("name", NAMES)
 def test_long_messages_go_over_so_many_connections(hosts: Hosts, folder: Path, name: str, connections: str) -> None:
     """Also where a rank has another number of them."""
-    host = named(name)
+    mpi = named(name)
     setting = f"URAKATA_CONNECTIONS=$(({connections} + ${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}))"
     under = ["sh", "-c", f'export {setting}; exec "$@"', "sh", EXEC, "--verbose", "2", "--wire-messages"]
     done = hosts.run(
         [*under, "--engine", "thread", "--", *random_messages(folder, name, 4)],
-        host_mpi=host.launcher,
-        env=dict(host.environment),
+        host_mpi=mpi.launcher,
+        env=dict(mpi.environment),
         timeout=float(SECONDS),
     )
     passes((done.returncode, done.stdout + done.stderr), 3, 2)
@@ -211,7 +212,7 @@ def test_exchanges_that_come_again(
     pair: Hosts, folder: Path, engine: str, per_host: int, space: tuple[str, ...]
 ) -> None:
     """Halos, neighbourhoods and matched persistent pairs, of ranks that share memory and of others."""
-    host, ranks = named("openmpi"), 2 * per_host
+    mpi, ranks = named("openmpi"), 2 * per_host
     linked = ranks - per_host
 
     def by_wire(*program: str) -> str:
@@ -219,13 +220,13 @@ def test_exchanges_that_come_again(
         passes(outcome, ranks, linked)
         return outcome[1]
 
-    halos = by_wire(str(compiled(host, "random_halos", folder)), "300" if FULL else "20", str(ranks))
+    halos = by_wire(str(compiled(mpi, "random_halos", folder)), "300" if FULL else "20", str(ranks))
     assert "random_halos: right" in halos, halos[-3000:]
-    by_wire(str(compiled(host, "matched_pairs", folder)), "--rounds", "3000" if FULL else "60", "--seed", str(ranks))
-    neighbours = [str(compiled(host, "random_neighbours", folder)), "300" if FULL else "15", drawn_seed()]
+    by_wire(str(compiled(mpi, "matched_pairs", folder)), "--rounds", "3000" if FULL else "60", "--seed", str(ranks))
+    neighbours = [str(compiled(mpi, "random_neighbours", folder)), "300" if FULL else "15", drawn_seed()]
     alone, found = (
         [line for line in output.splitlines() if line.startswith("topology")]
-        for output in (run_job(host, ranks, neighbours).output, by_wire(*neighbours))
+        for output in (run_job(mpi, ranks, neighbours).output, by_wire(*neighbours))
     )
     assert found == alone and len(found) == int(neighbours[1]), neighbours
 
@@ -243,15 +244,16 @@ def test_exchanges_that_come_again_on_mpich(hosts: Hosts, folder: Path, engine: 
 @pytest.mark.parametrize("level", range(4))
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 def test_the_link_asks_the_host_for_no_threads(pair: Hosts, folder: Path, engine: str, level: int) -> None:
-    """The host gets the level that the program asks for."""
+    """The MPI library gets the level that the program asks for."""
     outcome = run(
         pair, "openmpi", [str(compiled(named("openmpi"), "thread_level", folder)), str(level)], "--engine", engine
     )
     passes(outcome, 2, 1)
-    assert outcome[1].count(f"asked {level}, told {level}, the host has {level}, ") == 2, outcome[1]
+    assert outcome[1].count(f"asked {level}, told {level}, the MPI library has {level}, ") == 2, outcome[1]
 
 
-# Between the host and who looks for its MPI_Init_thread: the host then allows no calls by several threads.
+# Between the MPI library and who looks for its MPI_Init_thread: the MPI library then allows no calls by several
+# threads.
 ONE_THREAD = """
 #define _GNU_SOURCE
 #include <link.h>
@@ -285,7 +287,7 @@ def test_where_the_host_allows_one_thread_helpers_move_messages_all_the_same(
     level = [str(compiled(named("openmpi"), "thread_level", folder)), "3"]
     outcome = run(pair, "openmpi", level, *options, env=audit)
     passes(outcome, 2, 1)
-    assert outcome[1].count("asked 3, told 1, the host has 1, helpers: 1\n") == 2, outcome[1]
+    assert outcome[1].count("asked 3, told 1, the MPI library has 1, progress threads: 1\n") == 2, outcome[1]
     outcome = run(
         pair, "openmpi", [str(compiled(named("openmpi"), "hidden_messages", folder)), "come"], *options, env=audit
     )
@@ -317,9 +319,9 @@ def test_both_ranks_send_first(pair: Hosts, folder: Path, name: str, way: str) -
 def test_errors_are_those_of_the_host(pair: Hosts, folder: Path, name: str) -> None:
     """Truncation, and wrong ranks, tags, counts, types and buffers: the same classes, handlers and statuses as on one
     node, since between hosts Open MPI's MPI_Waitall may leave before all have ended."""
-    host = named(name)
-    program = [str(compiled(host, "message_errors", folder)), "all" if name == "openmpi" else "first"]
-    alone = run_job(host, 2, program)
+    mpi = named(name)
+    program = [str(compiled(mpi, "message_errors", folder)), "all" if name == "openmpi" else "first"]
+    alone = run_job(mpi, 2, program)
     code, output = run(pair, name, program, "--verbose", "0")
     assert code == 0 and output.splitlines() == alone.output.splitlines(), output[-3000:]
 
@@ -382,8 +384,8 @@ def test_a_job_decides_for_itself(pair: Hosts, folder: Path, tmp_path: Path) -> 
     assert code == 0, output[-3000:]
     for folder_of, by, why in (
         ("apart", "wire", "by wire: TCP is"),
-        ("space", "host", "through the host, since rank 0 is to be in a space"),
-        ("crowded", "host", "through the host, since rank 0 shares its cores with others"),
+        ("space", "host", "through the MPI library, since rank 0 is to be in a space"),
+        ("crowded", "host", "through the MPI library, since rank 0 shares its cores with others"),
     ):
         ranks = summarise(tmp_path / folder_of).ranks
         assert len(ranks) == 2 and all(rank["messages_by"] == by for rank in ranks), ranks
@@ -392,18 +394,18 @@ def test_a_job_decides_for_itself(pair: Hosts, folder: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_an_option_ranks_that_share_no_node_have_them_by_wire(pair: Hosts, folder: Path, name: str) -> None:
-    host = named(name)
+    mpi = named(name)
     # MPICH alone hangs in random messages of two ranks on each of two test hosts.
-    quiet = [str(compiled(host, "no_requests", folder))]
+    quiet = [str(compiled(mpi, "no_requests", folder))]
     for per_host, program, line in (
         (1, random_messages(folder, name, 2), "the program's messages to 1 of 2 ranks go by transport wire"),
-        (2, quiet, "the program's messages between nodes: through the host, since ranks share nodes"),
+        (2, quiet, "the program's messages between nodes: through the MPI library, since ranks share nodes"),
     ):
         done = pair.run(
             [EXEC, "--verbose", "2", "--", *program],
             ranks_per_host=per_host,
-            host_mpi=host.launcher,
-            env=host.environment,
+            host_mpi=mpi.launcher,
+            env=mpi.environment,
             timeout=float(SECONDS),
         )
         output = done.stdout + done.stderr
@@ -417,12 +419,15 @@ def test_without_an_option_ranks_that_share_no_node_have_them_by_wire(pair: Host
         (
             "options='--wire-messages 0'",
             "",
-            ("through the host, as option WIRE_MESSAGES of rank 1", "through the host, as option WIRE_MESSAGES says"),
+            (
+                "through the MPI library, as option WIRE_MESSAGES of rank 1",
+                "through the MPI library, as option WIRE_MESSAGES says",
+            ),
         ),
-        ("options=--space", "", ("through the host, since rank 1 is to be in a space",) * 2),
-        ("ulimit -n 260", "", ("through the host, since the limit of descriptors of rank 1",) * 2),
-        ("ulimit -n 250", "", ("through the host: rank 1 has none: its limit of descriptors",) * 2),
-        ("ulimit -n 250; options='--wire-messages 1'", "", ("through the host: rank 1 has none",) * 2),
+        ("options=--space", "", ("through the MPI library, since rank 1 is to be in a space",) * 2),
+        ("ulimit -n 260", "", ("through the MPI library, since the limit of descriptors of rank 1",) * 2),
+        ("ulimit -n 250", "", ("through the MPI library: rank 1 has none: its limit of descriptors",) * 2),
+        ("ulimit -n 250; options='--wire-messages 1'", "", ("through the MPI library: rank 1 has none",) * 2),
         ("options='--wire-messages 1'", "", ("by wire: TCP is", "by wire to all ranks that it reaches")),
     ),
 )
@@ -430,14 +435,14 @@ def test_one_rank_or_the_network_leaves_all_to_the_host(
     pair: Hosts, folder: Path, tmp_path: Path, before: str, options: str, whys: tuple[str, str]
 ) -> None:
     """With auto, where rank 1 is another than rank 0, or the nodes are at two sites: all ranks come to the same."""
-    host = named("openmpi")
-    program = f"{compiled(host, 'random_messages', folder)} --rounds 3 --seed 1"
+    mpi = named("openmpi")
+    program = f"{compiled(mpi, 'random_messages', folder)} --rounds 3 --seed 1"
     alone = f'[ "$(hostname)" != host1 ] || {{ {before or ":"}; }}'
     words = f"--report {tmp_path} --wire-messages auto {options} $options"
     done = pair.run(
         ["sh", "-c", f"{alone}; exec {EXEC} {words} -- {program}"],
-        host_mpi=host.launcher,
-        env=host.environment,
+        host_mpi=mpi.launcher,
+        env=mpi.environment,
         timeout=float(SECONDS),
     )
     output = done.stdout + done.stderr
@@ -455,13 +460,13 @@ def test_sends_that_have_left_are_not_cancelled(hosts: Hosts, folder: Path, name
 
 
 def test_one_rank_without_leaves_all_to_the_host(pair: Hosts, folder: Path) -> None:
-    host = named("openmpi")
-    program = f"{compiled(host, 'random_messages', folder)} --rounds 3 --seed 1"
+    mpi = named("openmpi")
+    program = f"{compiled(mpi, 'random_messages', folder)} --rounds 3 --seed 1"
     alone = '[ "$(hostname)" != host1 ] || without="--wire-messages 0"'
     done = pair.run(
         ["sh", "-c", f"{alone}; exec {EXEC} --verbose 2 --wire-messages $without -- {program}"],
-        host_mpi=host.launcher,
-        env=host.environment,
+        host_mpi=mpi.launcher,
+        env=mpi.environment,
         timeout=float(SECONDS),
     )
     output = done.stdout + done.stderr
@@ -477,9 +482,9 @@ def test_a_killed_rank_ends_the_job(hosts: Hosts, folder: Path, name: str, how: 
     assert code not in (0, 124), output[-3000:]
     assert output.count("pid ") == 3, output[-3000:]
     end = time.monotonic() + SECONDS
-    for host in range(3):
-        while hosts.execute(host, ["pgrep", "-x", "killed_in_messa"]).returncode == 0:  # a name's first 15 letters
-            assert time.monotonic() < end, f"a rank on host{host} is still there"
+    for mpi in range(3):
+        while hosts.execute(mpi, ["pgrep", "-x", "killed_in_messa"]).returncode == 0:  # a name's first 15 letters
+            assert time.monotonic() < end, f"a rank on host{mpi} is still there"
             time.sleep(0.05)
 
 

@@ -100,25 +100,25 @@ def test_the_callers_mpirun_goes_before_the_source_trees_and_is_said(
     of_tree = mpirun(tmp_path / "hosts" / "openmpi" / "bin")
     monkeypatch.setenv("URA_HOSTS", str(tmp_path / "hosts"))
     monkeypatch.setenv("PATH", "/nowhere")
-    assert launcher.find_host(None, "tool").launcher == of_tree and capsys.readouterr().err == ""
+    assert launcher.find_mpi(None, "tool").launcher == of_tree and capsys.readouterr().err == ""
     of_caller = mpirun(tmp_path / "own")
     monkeypatch.setenv("PATH", f"{of_caller.parent}:/usr/bin:/bin")
-    assert launcher.find_host(None, "tool").launcher == of_caller
+    assert launcher.find_mpi(None, "tool").launcher == of_caller
     said = capsys.readouterr().err
     assert f"{of_caller} (openmpi 4.1.4)" in said and f"--mpi {of_tree}" in said
-    assert launcher.find_host_of_benchmarks(None).launcher == of_tree
+    assert launcher.find_mpi_of_benchmarks(None).launcher == of_tree
     assert capsys.readouterr().err == ""
     # By its name the source tree's is taken, and a line says so, as another one is on PATH.
-    assert launcher.find_host("openmpi").launcher == of_tree
+    assert launcher.find_mpi("openmpi").launcher == of_tree
     said = capsys.readouterr().err
     assert said.startswith(f"urakata: --mpi openmpi takes the source tree's {of_tree}; --mpi {of_caller} takes")
     assert said.count("\n") == 1
-    assert launcher.find_host(str(of_caller)).launcher == of_caller and capsys.readouterr().err == ""
+    assert launcher.find_mpi(str(of_caller)).launcher == of_caller and capsys.readouterr().err == ""
     assert launcher.Linked("not", ("openmpi",)).launcher() == of_caller
     assert launcher.Linked("not", ("mpich", "impi")).launcher() != of_caller
     # A launcher that Urakata does not know is none that could run it.
     script(of_caller, "echo another")
-    assert launcher.find_host(None, "tool").launcher == of_tree
+    assert launcher.find_mpi(None, "tool").launcher == of_tree
 
 
 def test_folders_of_the_launcher_come_behind_the_callers() -> None:

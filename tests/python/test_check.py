@@ -62,7 +62,7 @@ def test_an_engine_is_what_it_is_at_the_rank_that_can_do_least(
     (tmp_path / "liburakata-openmpi.so").touch()
     assert check._engines(ranks) == [host, check.Finding("poll", True, "p"), check.Finding("thread", usable, why)]
     ranks[0]["host"]["error"] = "gone"
-    assert [finding.why for finding in check._engines(ranks)] == 3 * ["the host cannot be asked: gone"]
+    assert [finding.why for finding in check._engines(ranks)] == 3 * ["the MPI library cannot be asked: gone"]
 
 
 def test_an_interface_that_does_not_exist_is_named() -> None:
@@ -95,7 +95,7 @@ def test_the_networks_interrupts_are_shown(monkeypatch: pytest.MonkeyPatch, as_j
         ("_sites", {"found": "", "links": []}),
     ):
         monkeypatch.setattr(check, name, lambda *_, answer=answer: answer)
-    monkeypatch.setattr(launcher, "find_host", lambda _: launcher.Host(Path("mpirun"), "openmpi", "5"))
+    monkeypatch.setattr(launcher, "find_host", lambda _: launcher.Mpi(Path("mpirun"), "openmpi", "5"))
     said = CliRunner().invoke(build_app(), ["check", *(["--json"] if as_json else [])], env={"COLUMNS": "300"})
     assert said.exit_code == 0, said.output
     moved = "it is virtual and takes no interrupts; RPS hands them to core 3"
@@ -115,7 +115,7 @@ LINK: dict[str, Any] = {
 
 
 def _linked(monkeypatch: pytest.MonkeyPatch, found: site_links.Found) -> None:
-    host = launcher.Host(Path("/mpirun"), "openmpi", "5")
+    host = launcher.Mpi(Path("/mpirun"), "openmpi", "5")
     monkeypatch.setattr(launcher, "find_host", lambda _name: host)
     monkeypatch.setattr(launcher, "libraries", lambda _host: [])
     monkeypatch.setattr(site_links, "ask", lambda _run, _libraries, _folder: found)

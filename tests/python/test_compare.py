@@ -20,10 +20,10 @@ from urakata.compare import tables
 from urakata.compare.interval import interval, rounds_for, wanted_of_each
 from urakata.compare.output import Reference
 from urakata.compare.session import Question
-from urakata.compare.side import HOST, SPACE, Side, sides_of
+from urakata.compare.side import ALONE, SPACE, Side, sides_of
 from urakata.compare.trials import Run, Session, Trials
 from urakata.compare.verdict import command_line, verdict
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 from urakata.study.text_table import show
 
 
@@ -42,8 +42,8 @@ def test_the_interval_of_nine_samples_leaves_out_one_at_each_end() -> None:
         (["norm 1e-3\n", "norm 1e-3\n"], "norm 2e-3\n", "only here: norm 2e-3"),
         (["norm 1e-3\ntook 1.5 s\n", "norm 1e-3\ntook 1.6 s\n"], "norm 1e-3\ntook 9 s\n", ""),
         (["norm 1e-3\ntook 1.5 s\n", "norm 1e-3\ntook 1.6 s\n"], "norm 1e-4\ntook 9 s\n", "only here: norm 1e-4"),
-        (["x\n", "x\n"], "", "only with the host alone: x"),
-        (["by cat\n", "by dog\n"], "by cow\n", ""),  # the host differs from itself in more than numbers
+        (["x\n", "x\n"], "", "only with the MPI library alone: x"),
+        (["by cat\n", "by dog\n"], "by cow\n", ""),  # the MPI library differs from itself in more than numbers
         (["at 10h: x\n", "at 11h: x\n"], "at 12h: y\n", "only here: : y"),  # with --ignore 'at .*h'
     ],
 )
@@ -51,16 +51,16 @@ def test_outputs(hosts: Sequence[str], ours: str, difference: str) -> None:
     reference = Reference(hosts, ["at .*h"])
     assert reference.difference(ours) == difference
     if hosts[0].startswith("norm") and "took" in hosts[0]:
-        varying = "compared, except for numbers that differ between runs of the host alone (in lines of 1 kind)"
+        varying = "compared, except for numbers that differ between runs of the MPI library alone (in lines of 1 kind)"
         assert reference.compared == varying
     assert ("not compared" in reference.compared) == (hosts[0].startswith("by"))
 
 
 def session(**ratios: Sequence[float]) -> Session:
-    """The host takes 10 s; the sides as many times that, round by round."""
+    """The MPI library takes 10 s; the sides as many times that, round by round."""
     sides = {side.name: side for side in sides_of(["poll", "shared"], [False, True])}
     rounds = len(next(iter(ratios.values())))
-    trials = [Trials(HOST, {number: Run(10.0) for number in range(rounds)})]
+    trials = [Trials(ALONE, {number: Run(10.0) for number in range(rounds)})]
     trials += [
         Trials(sides[name.replace("_", "+")], {number: Run(10 * one) for number, one in enumerate(values)})
         for name, values in ratios.items()
@@ -105,15 +105,15 @@ def told(side: Side, seconds: float, inside: Sequence[float]) -> Trials:
 
 def test_the_start_of_the_job_is_told_from_the_time_after_mpi_init() -> None:
     """Whole jobs take 10 and 8 s, which a space does by its start: 9 s after MPI_Init are 7.2, 7.4, ... of 8 s."""
-    found = verdict(Session([told(HOST, 10, [8] * 6), told(SPACE, 8, [7.2, 7.4] * 3)]))
+    found = verdict(Session([told(ALONE, 10, [8] * 6), told(SPACE, 8, [7.2, 7.4] * 3)]))
     assert found.side is SPACE and found.ratio and found.ratio.median == pytest.approx(7.3 / 8)
     assert found.text == (
         "Faster: a space takes 8.7 % off the time after MPI_Init (7.5 % to 10 %, 6 rounds). "
         "Start and end of the job: -1.3 s, once (-1.4 to -1.2 s)."
     )
-    found = verdict(Session([told(HOST, 10, [8] * 6), told(SPACE, 8, [7.9, 8.1] * 3)]))
+    found = verdict(Session([told(ALONE, 10, [8] * 6), told(SPACE, 8, [7.9, 8.1] * 3)]))
     assert (
-        found.side is HOST
+        found.side is ALONE
         and found.use is SPACE
         and found.text
         == (
@@ -121,17 +121,17 @@ def test_the_start_of_the_job_is_told_from_the_time_after_mpi_init() -> None:
             "Only the start of the job gains: --space saves 2 s a job (1.9 to 2.1 s)."
         )
     )
-    words = command_line(found.use, Question(Host(Path("/bin/mpirun"), "mpich", "4.2"), ["./app"], 4))
+    words = command_line(found.use, Question(Mpi(Path("/bin/mpirun"), "mpich", "4.2"), ["./app"], 4))
     assert words == ["urakata", "run", "-n", "4", "--space", "--", "./app"]
 
 
 @pytest.mark.parametrize("seconds", [[9.9, 9.2, 9.9], [10.1] * 6, [9.98] * 6])
 def test_a_start_that_hardly_gains_is_no_reason(seconds: list[float]) -> None:
     """8 s of each job are after MPI_Init; the start is within noise, longer, or shorter by 1 part of 500."""
-    host = told(HOST, 10, [8] * len(seconds))
+    host = told(ALONE, 10, [8] * len(seconds))
     jobs = {number: Run(one, 7.9 + 0.2 * (number % 2)) for number, one in enumerate(seconds)}
     found = verdict(Session([host, Trials(SPACE, jobs)]))
-    assert found.use is HOST and "Leave Urakata off for this program." in found.text
+    assert found.use is ALONE and "Leave Urakata off for this program." in found.text
 
 
 def test_the_table_shows_the_interval_that_the_verdict_goes_by() -> None:
@@ -139,7 +139,7 @@ def test_the_table_shows_the_interval_that_the_verdict_goes_by() -> None:
     measured = session(poll=[0.61, 0.8, 0.99], poll_space=[0.49, 0.7, 0.93])
     measured.ended = "3 rounds were asked for"
     found = verdict(measured)
-    assert found.side is HOST and found.ratio and found.ratio.low < 0.49 and found.ratio.high > 1
+    assert found.side is ALONE and found.ratio and found.ratio.low < 0.49 and found.ratio.high > 1
     shown = tables.table(measured, found, "compared")
     assert shown.rows[2][3] == f"{found.ratio.low:.3f} .. {found.ratio.high:.3f}"
     assert "(--runs 7)" in shown.note and "Student's t" in shown.note
@@ -159,14 +159,14 @@ def test_no_line_of_the_table_is_wider_than_the_terminal(width: int) -> None:
 
 def test_a_side_is_shown_as_a_line_that_can_be_pasted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PMIX_MCA_gds", raising=False)
-    question = Question(Host(Path("/opt/mpi/bin/mpirun"), "openmpi", "5.0.11"), ["./app"], 1)
+    question = Question(Mpi(Path("/opt/mpi/bin/mpirun"), "openmpi", "5.0.11"), ["./app"], 1)
     line = question.shell_line(SPACE)
     assert line.startswith('URAKATA_CALLER_PATH="$PATH" ') and " PMIX_MCA_gds=hash " in line
-    assert "PMIX" not in question.shell_line(HOST)
+    assert "PMIX" not in question.shell_line(ALONE)
 
 
 def test_whole_jobs_are_compared_where_a_side_does_not_tell_when_mpi_init_returned() -> None:
-    found = Session([told(HOST, 10, [8] * 6), Trials(SPACE, {number: Run(9.0) for number in range(6)})])
+    found = Session([told(ALONE, 10, [8] * 6), Trials(SPACE, {number: Run(9.0) for number in range(6)})])
     assert not found.inside and found.ratio(found.trials[1]).median == 0.9 and found.start(found.trials[1]) is None
 
 
@@ -178,12 +178,12 @@ def test_a_side_that_cannot_matter_is_not_praised() -> None:
     assert verdict(found).side.name == "poll+space" and verdict(found).text.startswith("Faster: a space takes 50 % off")
     alone = session(poll=[0.5] * 6)
     alone.nothing_to_progress = True
-    assert verdict(alone).side is HOST and "leaves an engine nothing to progress" in verdict(alone).text
+    assert verdict(alone).side is ALONE and "leaves an engine nothing to progress" in verdict(alone).text
 
 
 def test_rounds_are_paired_by_their_number() -> None:
-    """The host has no second round, the side no third: 2 / 1 and 8 / 4."""
-    host = Trials(HOST, {0: Run(1), 2: Run(3), 3: Run(4)})
+    """The MPI library has no second round, the side no third: 2 / 1 and 8 / 4."""
+    host = Trials(ALONE, {0: Run(1), 2: Run(3), 3: Run(4)})
     side = Trials(SPACE, {0: Run(2), 1: Run(100), 3: Run(8)})
     assert Session([host, side]).ratios(side) == [2, 2]
 
@@ -213,7 +213,7 @@ _HERE = 'case "$*" in *shared*) side=shared;; *poll*) side=poll;; *) side=host;;
 
 
 def test_all_sides_run_in_turn_and_what_was_measured_is_written(tmp_path: Path) -> None:
-    """The host and the first other side once more, to warm up; every other round backwards."""
+    """The MPI library and the first other side once more, to warm up; every other round backwards."""
     code, output, errors = compare(tmp_path, f"{_HERE}; echo $side >>turns; echo same", "--engines", "poll,shared")
     assert code == 0, errors
     assert [line.partition(":")[0] for line in errors.splitlines()] == ["round 1", "round 2"]  # there is no terminal
@@ -233,7 +233,7 @@ def test_all_sides_run_in_turn_and_what_was_measured_is_written(tmp_path: Path) 
     ("script", "options", "told"),
     [
         ("[ $side != poll ] || { echo 'no memory' >&2; exit 3; }", [], "poll: exit code 3: no memory"),
-        ("echo $side", [], "poll: its output differs from the host's. Only here: poll"),
+        ("echo $side", [], "poll: its output differs from the MPI library's. Only here: poll"),
         ("[ $side != poll ] || exec tail -f /dev/null", ["--timeout", "2"], "poll: not done after 2 s"),
         ("echo $side", ["--ignore", ".*", "--check", "! grep -q poll"], "poll: --check: exit code 1"),
     ],
@@ -312,7 +312,7 @@ def test_a_signal_ends_it_with_the_verdict_of_what_was_measured(tmp_path: Path, 
     """The first round is whole; from the second on the launcher hangs."""
     script = f"{_HERE}; echo $side >>turns; [ $(wc -l <turns) -le 5 ] || exec tail -f /dev/null"
     with started(tmp_path, script, "--engines", "poll,shared") as job:
-        assert job.stderr and job.stderr.readline().startswith("round 1: host alone ")
+        assert job.stderr and job.stderr.readline().startswith("round 1: MPI library alone ")
         job.send_signal(number)
         output, _ = job.communicate(timeout=100)
     said = json.loads((tmp_path / "urakata-compare" / "compare.json").read_text())

@@ -16,7 +16,7 @@ from urakata.compare.session import Limits, Question, Stop, run_session
 from urakata.compare.side import ENGINES, idle_sides_of, sides_of
 from urakata.compare.trials import Run, Session, Trials
 from urakata.compare.verdict import verdict
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 from urakata.study.running import Done, JobError
 
 HANGS = 1e9
@@ -52,7 +52,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> Compare:
     def compare(limits: Limits, spaces: list[bool], jobs: Jobs) -> tuple[Session, Jobs]:
         monkeypatch.setattr(sessions, "run", jobs.run)
         monkeypatch.setattr(sessions.time, "monotonic", lambda: jobs.now)
-        question = Question(Host(Path("/bin/mpirun"), "mpich", "4.2"), ["./app"], 1)
+        question = Question(Mpi(Path("/bin/mpirun"), "mpich", "4.2"), ["./app"], 1)
         sides = sides_of(["poll"], spaces)
         nothing = lambda *_: None  # noqa: E731
         return run_session(question, sides, limits, nothing, nothing, Stop(), idle_sides_of(spaces)), jobs
@@ -63,7 +63,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> Compare:
 def test_seconds_bound_the_whole(compared: Compare) -> None:
     """Rounds of 20 s in 130 s: 10 to warm up, 10 for the report, five rounds; a sixth would end too late."""
     session, jobs = compared(Limits(130, precision=0), [False], Jobs({"host": 10, "poll": 10}))
-    assert jobs.now == 120 and len(session.host.runs) == 5 and session.ended == "the 130 s are over"
+    assert jobs.now == 120 and len(session.alone.runs) == 5 and session.ended == "the 130 s are over"
 
 
 def test_a_round_that_is_cut_off_counts_for_the_sides_that_it_has(compared: Compare) -> None:
@@ -74,7 +74,7 @@ def test_a_round_that_is_cut_off_counts_for_the_sides_that_it_has(compared: Comp
 
 def test_a_side_that_hangs_is_told_when_the_time_is_over(compared: Compare) -> None:
     session, jobs = compared(Limits(100), [False], Jobs({"host": 1, "poll": HANGS}))
-    assert jobs.now == 100 and session.trials[1].failure == "not done after 78.2 s; the host alone takes 1 s"
+    assert jobs.now == 100 and session.trials[1].failure == "not done after 78.2 s; the MPI library alone takes 1 s"
 
 
 def test_rounds_that_were_asked_for_have_no_bound(compared: Compare) -> None:

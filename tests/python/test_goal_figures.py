@@ -47,7 +47,7 @@ def test_a_wrong_checksum_is_no_success() -> None:
 
 
 def test_a_second_quantity_may_break_a_promise() -> None:
-    # 0.5 of the host's messages, but 1.25 of its sockets.
+    # 0.5 of the MPI library's messages, but 1.25 of its sockets.
     measured = samples("us", host={A: [10]}, poll={A: [5]})
     measured.add("host", "floor_us", A, 4.0)
     measured.add("poll", "floor_us", A, 5.0)
@@ -90,7 +90,7 @@ def test_no_switches_without_a_helper_is_no_success() -> None:
     measured = samples("switches_per_second", thread={("node", "sleep"): [0.0]})
     measured.add("thread", "helpers", ("node", "sleep"), 0)
     asked = goal("f", 0.0, quantity="switches_per_second", side="thread", some=["helpers"])
-    assert figures.largest(asked, measured).broken == "no helpers at all"
+    assert figures.largest(asked, measured).broken == "no progress threads at all"
 
 
 def test_bypass_minds_nanoseconds_and_per_cent() -> None:

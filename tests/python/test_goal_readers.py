@@ -12,7 +12,7 @@ from urakata.goals.errors import MeasurementError
 
 
 def test_records_of_a_side_must_come_from_that_side() -> None:
-    # The host's own library where Urakata should be, and the other way round, is no measurement.
+    # The MPI library's own library where Urakata should be, and the other way round, is no measurement.
     line = '{"operation": "ibcast", "bytes": 8, "us": 1.0}'
     plain = '{"mpi": "/opt/lib/libmpi.so.40"}\n' + line
     loaded = '{"mpi": "/opt/lib/urakata/liburakata-openmpi.so"}\n' + line
@@ -184,7 +184,7 @@ def test_a_halo_exchange_by_hand_is_no_way_of_mpis() -> None:
 
 
 def test_an_exchange_is_compared_with_each_way_of_the_host() -> None:
-    """The host's side stands for the way of the point, Urakata's for the collective of neighbours."""
+    """The MPI library's side stands for the way of the point, Urakata's for the collective of neighbours."""
     arguments = ("--n", "8", "--ways", "messages,put-fence,neighbour")
     taken = {"messages": 2.0, "put-fence": 1.5, "neighbour": 0.5}
     records = [{"measure": "cg", "way": way, "us": 90.0, "exchange_us": us} for way, us in taken.items()]

@@ -25,7 +25,7 @@ from urakata.kernel_study.results import Key, Results, from_json
 from urakata.kernel_study.session import Amounts, rank_command, rank_environment
 from urakata.kernel_study.steering import away, settable
 from urakata.kernel_study.tables import part_table
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 from urakata.study.running import Done
 
 THREAD, KERNEL = Variant("thread"), Variant("kernel")
@@ -267,7 +267,7 @@ def test_a_job_runs_with_its_packets_steered(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(session, "run_on_hosts", run)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setattr(paths, "program", lambda name: Path(name))
-    host = Host(Path("mpirun"), "openmpi", "5")
+    host = Mpi(Path("mpirun"), "openmpi", "5")
     job = session.Job(Path("/bench/kernel"), host, Amounts([64], 5, 7), 1.0)
     bed = Bed(PARTS["hop"], 3, [Variant("kernel", "chain", "rps"), Variant("kernel", "chain", "rfs")])
     done = session.Session()

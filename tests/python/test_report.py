@@ -42,7 +42,7 @@ def rank(number: int, **changes: Any) -> dict[str, Any]:
         "finalize_ns": 10_000, "realtime_minus_monotonic_ns": 7, "caller_cpu_seconds": 1.0,
         "helpers": [{"placement": "exchanges between nodes", "cpus": "0", "cpu_seconds": 0.25}], "options": [],
         "call_sites": [site()],
-        "tracks": [{"name": "helper 0", "lost": 0, "spans": [[2500, 3000]]}],
+        "tracks": [{"name": "progress thread 0", "lost": 0, "spans": [[2500, 3000]]}],
     }  # fmt: skip
     return {**values, **changes}
 
@@ -118,7 +118,7 @@ def test_a_python_programs_lines_are_rows_of_their_own(folder: Path) -> None:
 def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder: Path) -> None:
     asked = [{"name": "ENGINE", "value": "thread", "origin": "default"}]
     for number in range(2):
-        why = "no helper, since all ranks are on this node"
+        why = "no progress thread, since all ranks are on this node"
         (folder / f"rank-{number}.json").write_text(json.dumps(rank(number, options=asked, helpers=[], engine_why=why)))
     shown = CliRunner().invoke(build_app(), ["report", str(folder)]).output
     assert [line for line in shown.splitlines() if "no helper" in line] == [f"Engine poll instead of thread: {why}."]
@@ -129,8 +129,8 @@ def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder:
     assert len(engine_lines(bound)) == 1
     listed = [rank(n, options=asked, engine_why=f"1 core (CPUs {n},{n + 2}-5, 2 ranks)") for n in (0, 1)]
     assert engine_lines(listed)[0].endswith(": 1 core (CPUs of its own, 2 ranks).")
-    shared = [rank(n, options=asked, engine_why=f"helpers run on the rank's own CPUs {n}-{n}") for n in (0, 1)]
-    assert engine_lines(shared)[0].endswith(": helpers run on the rank's own CPUs.")
+    shared = [rank(n, options=asked, engine_why=f"progress threads run on the rank's own CPUs {n}-{n}") for n in (0, 1)]
+    assert engine_lines(shared)[0].endswith(": progress threads run on the rank's own CPUs.")
     one = [
         rank(0, options=asked, engine="thread/spare", engine_why="spare: 2 cores"),
         rank(1, options=asked, engine_why="x"),
@@ -260,12 +260,12 @@ def test_what_was_hidden_of_messages_by_wire(folder: Path, changes: dict[str, An
 
 
 def test_the_way_of_messages_is_told_where_there_was_a_choice(folder: Path) -> None:
-    whys = ("by wire: so", "through the host, since", "by wire: so")
+    whys = ("by wire: so", "through the MPI library, since", "by wire: so")
     by = [{"transport": "wire", "messages_why": why} for why in whys]
     lines = shown(folder, *(rank(n, ranks=3, messages=[message()], **one) for n, one in enumerate(by)))
     assert "the program's own messages between nodes (ranks 0, 2): by wire: so" in lines
-    assert "the program's own messages between nodes (rank 1): through the host, since" in lines
-    lines = shown(folder, *(rank(n, ranks=3, messages_why="through the host") for n in range(3)))
+    assert "the program's own messages between nodes (rank 1): through the MPI library, since" in lines
+    lines = shown(folder, *(rank(n, ranks=3, messages_why="through the MPI library") for n in range(3)))
     assert not any("messages between nodes" in line for line in lines)
 
 

@@ -215,7 +215,7 @@ def test_operations_and_helpers_are_shown_with_the_calls(tmp_path: Path) -> None
     assert line is not None
     sample = [0, 1, 1, 2, 6000, 6100, 8000, 8100, 7900, 0, 0, 0]
     site = {"number": 0, "operation": "Iallreduce", "bytes": 8, "samples": [sample]}
-    tracks = [{"name": "helper 0", "spans": [[7000, 7900]]}]
+    tracks = [{"name": "progress thread 0", "spans": [[7000, 7900]]}]
     made = list(trace_events(line, [{"rank": 0, "call_sites": [site], "tracks": tracks}]))
     operations = [(one["ph"], one["ts"], one["id2"]) for one in made if one.get("cat") == "operation"]
     assert operations == [("b", 1.0, {"local": "0.0"}), ("e", 2.9, {"local": "0.0"})]

@@ -155,7 +155,8 @@ BUSY = (
 def test_a_rank_that_did_not_get_its_core_is_told_first_and_not_taken_for_the_programs_imbalance(
     tmp_path: Path,
 ) -> None:
-    """Rank 0 is outside MPI for 3 of 4 s, with 0.75 s of a core and 0.25 s of its helper; rank 1 waits for it."""
+    """Rank 0 is outside MPI for 3 of 4 s, with 0.75 s of a core and 0.25 s of its progress thread; rank 1 waits for
+    it."""
     late, waits = {"Allreduce": (10, SECOND, 8)}, {"Allreduce": (10, 3 * SECOND, 8)}
     write(tmp_path, [late, waits], run=4 * SECOND, cpu=[0.75, 3.9])
     assert said(tmp_path).sentences[0] == f"{BUSY}."

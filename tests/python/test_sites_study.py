@@ -35,7 +35,8 @@ def call_site(why: str, algorithm: str) -> dict[str, Any]:
 
 @pytest.fixture
 def measured() -> Results:
-    """Two rounds of 1 MiB: the host takes 90 and 110 ms, Urakata's choice 50 and 60 ms, two lanes 40 and 60 ms."""
+    """Two rounds of 1 MiB: the MPI library takes 90 and 110 ms, Urakata's choice 50 and 60 ms, two lanes 40 and 60
+    ms."""
     results = Results()
     chosen = call_site("predicted: straight of 5 connections 44 ms, 1 lane of 5 connections 90 ms", "straight")
     forced = call_site("asked for; predicted: 2 lanes of 1 connection 60 ms, 3 lanes of 1 connection 50 ms", "lanes 2")

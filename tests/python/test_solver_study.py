@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from urakata import paths
 from urakata.cli import build_app
 from urakata.commands.bench import solver
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 from urakata.solver_study import session, tables
 from urakata.solver_study.results import MEASURES, STEPS, Results, from_json
 from urakata.solver_study.session import Amounts, Job, Place, run_session
@@ -70,7 +70,7 @@ def test_a_median_stands_for_the_rounds_and_the_fastest_form_for_one_sided() -> 
 
 
 def test_the_methods_are_compared_where_they_belong() -> None:
-    # One-sided by its fastest form, both on the host alone; double-buffered in a space: 4 over 8 and over 10.
+    # One-sided by its fastest form, both on the MPI library alone; double-buffered in a space: 4 over 8 and over 10.
     table = tables.paper(study(), "cg", cores=2)
     assert table
     assert table.rows[0] == ["Open MPI, blocks of rows, 2 parts", "10 µs", "8 µs (put-flush)", "4 µs", "0.50", "0.40"]
@@ -117,7 +117,7 @@ def place_of(tmp_path: Path, said: str) -> Place:
     launcher = tmp_path / "mpirun"
     launcher.write_text(f"#!/bin/sh\ncat {tmp_path}/said\n")
     launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR)
-    return Place({"openmpi": Host(launcher, "openmpi", "5")}, {"openmpi": Path("/p/solver")}, 10)
+    return Place({"openmpi": Mpi(launcher, "openmpi", "5")}, {"openmpi": Path("/p/solver")}, 10)
 
 
 def ran(tmp_path: Path, side: Side, *said: dict[str, Any]) -> session.Session:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from urakata import paths
 from urakata.cli import build_app
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 from urakata.space_study import layouts, memory, messages, session, starting
 from urakata.space_study.page import write_page
 from urakata.space_study.part import Part, Run
@@ -113,11 +113,11 @@ def _part(runs: int = 1) -> Part:
 
 
 def _place(folder: Path, script: str, timeout_s: float = 20.0) -> Place:
-    """A host whose launcher is `script`: it gets the command line and prints what a job would."""
+    """An MPI library whose launcher is `script`: it gets the command line and prints what a job would."""
     launcher = folder / "mpirun"
     launcher.write_text(f"#!/bin/sh\n{script}\n")
     launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR)
-    return Place({"mpich": Host(launcher, "mpich", "5")}, {("program", "mpich"): Path("/p/program")}, timeout_s)
+    return Place({"mpich": Mpi(launcher, "mpich", "5")}, {("program", "mpich"): Path("/p/program")}, timeout_s)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_job_that_did_not_measure_what_it_should_says_why(
 @pytest.mark.usefixtures("built")
 def test_ranks_are_bound_where_there_are_cores_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("urakata.launcher.usable_cores", lambda: 4)
-    place = Place({"openmpi": Host(Path("/h/mpirun"), "openmpi", "5")}, {("program", "openmpi"): Path("/p/x")}, 1)
+    place = Place({"openmpi": Mpi(Path("/h/mpirun"), "openmpi", "5")}, {("program", "openmpi"): Path("/p/x")}, 1)
     four, eight = (session.command(Job(_part(), Run(n, ["-a"]), WITHIN), place) for n in (4, 8))
     path = ["-x", "URAKATA_CALLER_PATH"]
     assert four == [

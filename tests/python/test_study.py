@@ -115,7 +115,7 @@ def test_bad_values_are_told_with_the_valid_ones(arguments: list[str], said: str
 
 def test_a_dry_run_leaves_no_folder(tmp_path: Path) -> None:
     try:
-        launcher.find_host()
+        launcher.find_mpi()
         paths.program("urakata-exec")
     except paths.NotFoundError as error:
         pytest.skip(str(error))

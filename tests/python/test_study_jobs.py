@@ -24,7 +24,7 @@ def _place(tmp_path: Path, script: str, **more: Any) -> Place:
     fake = tmp_path / "mpirun"
     fake.write_text(f"#!/bin/sh\n{script}\n")
     fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
-    return Place(launcher.Host(fake, "mpich", "1"), Path("/bin/true"), cores=4, **more)
+    return Place(launcher.Mpi(fake, "mpich", "1"), Path("/bin/true"), cores=4, **more)
 
 
 NONE = Configuration("ibcast", "paper", 2, 2, "none")
@@ -98,7 +98,7 @@ def test_options_of_urakata_exec() -> None:
 def test_a_job_of_each_operation_is_right() -> None:
     # Two ranks of the tree's Open MPI, two sizes of which one is no multiple of a float's.
     try:
-        host = launcher.find_host("openmpi")
+        host = launcher.find_mpi("openmpi")
         program = find_program(host)
     except paths.NotFoundError as error:
         pytest.skip(str(error))

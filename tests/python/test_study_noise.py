@@ -17,8 +17,8 @@ STUDIES, ROUNDS, SIZES = 100, 4, (8192, 65536)
 
 
 def study(draw: random.Random, gain: float, noise: float) -> Results:
-    """Ten configurations beside the host's own on two divisions of the cores; one takes `gain` less. Each job is off
-    by `noise` as a whole, each round by a tenth, and each size by a hundredth."""
+    """Ten configurations beside the MPI library's own on two divisions of the cores; one takes `gain` less. Each job
+    is off by `noise` as a whole, each round by a tenth, and each size by a hundredth."""
     results = Results()
     for number in range(ROUNDS):
         of_round = draw.lognormvariate(0, 0.1)
@@ -54,7 +54,8 @@ def test_a_difference_of_a_fifth_is_found() -> None:
 
 
 def test_rounds_are_paired_by_their_number_and_have_all_sizes() -> None:
-    """The host lacks round 1, the side round 2 and a size of round 3; in rounds 0 and 4 it takes a half and a third."""
+    """The MPI library lacks round 1, the side round 2 and a size of round 3; in rounds 0 and 4 it takes a half and a
+    third."""
     results = Results()
     none, poll = (Configuration("iallgather", "compute", 2, 1, engine) for engine in ("none", "poll"))
     for one, times in ((none, {0: 2.0, 2: 9.0, 3: 9.0, 4: 3.0}), (poll, {0: 1.0, 1: 9.0, 3: 1.0, 4: 1.0})):

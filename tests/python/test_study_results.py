@@ -72,7 +72,7 @@ def _row(engine: str) -> Row:
 
 
 def test_helper_time_counts_as_the_cores_only_where_it_shares_them() -> None:
-    # The caller needs 10 us of CPU, the helper 6.
+    # The caller needs 10 us of CPU, the progress thread 6.
     assert _row("none").tcpu == 10.0
     assert _row("spare").tcpu == 10.0
     assert _row("shared").tcpu == 16.0
@@ -131,7 +131,7 @@ def test_tables_show_ratio_and_wrong_results() -> None:
 
 
 def _rounds(*ratios: float) -> Results:
-    """The host's own takes 20 in every round, Urakata `ratios` times as long; both parts take 10."""
+    """The MPI library's own takes 20 in every round, Urakata `ratios` times as long; both parts take 10."""
     results = Results()
     for number, ratio in enumerate(ratios):
         for engine, t in (("none", 20.0), ("shared", 20.0 * ratio)):
@@ -146,7 +146,7 @@ def _rounds(*ratios: float) -> Results:
         ((0.6, 0.7, 0.65), ["0.65", "0.57 to 0.74"], "70 % (60 to 80)"),
         ((0.9, 1.0, 0.95), ["0.95", "0.87 to 1.04: within noise"], "10 % (0 to 20)"),
         ((0.9,), ["0.90", "spread not known"], "20 %"),
-        ((1.2, 1.1), ["1.00", "nothing is faster than the host's own"], "0 % (0 to 0)"),
+        ((1.2, 1.1), ["1.00", "nothing is faster than the MPI library's own"], "0 % (0 to 0)"),
     ],
 )
 def test_what_rounds_do_not_agree_on_is_no_recommendation(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""urakata check: what Urakata can do with a host MPI on this machine and, where it cannot, why and what to do."""
+"""urakata check: what Urakata can do with an MPI library on this machine and, where it cannot, why and what to do."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _EPILOG = """
   urakata check --options --engine poll --config job.toml
       # what would be in force with these options of urakata-exec
 
-Exit code: 0 every engine is usable; 1 some are not; 2 the host MPI cannot be started.
+Exit code: 0 every engine is usable; 1 some are not; 2 the MPI library cannot be started.
 With --options: 0; 2 a value is not valid.
 With --links: 0; 1 all ranks are at one site, and there is nothing to measure; 2 the job cannot be started.
 """
@@ -82,10 +82,10 @@ class Finding:
     why: str
 
 
-def _ask(host: launcher.Host, ranks: int, arguments: list[str]) -> list[dict[str, Any]]:
+def _ask(mpi: launcher.Mpi, ranks: int, arguments: list[str]) -> list[dict[str, Any]]:
     """What each rank of a job of this size finds, in the order of ranks. Raises NotFoundError."""
-    probe = [str(paths.program("urakata-probe")), *launcher.libraries(host)]
-    job = host.run(ranks, probe, arguments, _TIME_LIMIT)
+    probe = [str(paths.program("urakata-probe")), *launcher.libraries(mpi)]
+    job = mpi.run(ranks, probe, arguments, _TIME_LIMIT)
     lines = [json.loads(line) for line in job.stdout.splitlines() if line.startswith("{")]
     if job.returncode != 0 or len(lines) != ranks:
         said = (job.stderr.strip() or job.stdout.strip() or "it said nothing").splitlines()[-1]
@@ -98,20 +98,20 @@ def _ask(host: launcher.Host, ranks: int, arguments: list[str]) -> list[dict[str
 
 def _engines(ranks: list[dict[str, Any]]) -> list[Finding]:
     """As the ranks say; each engine by the rank that can do least: that has none, else that has no spare core."""
-    host = ranks[0]["host"]
+    mpi = ranks[0]["host"]
     said = list(zip(*(rank["engines"] for rank in ranks), strict=True))
-    if "error" in host:
-        why = f"the host cannot be asked: {host['error']}"
+    if "error" in mpi:
+        why = f"the MPI library cannot be asked: {mpi['error']}"
         return [Finding(engine[0]["name"], False, why) for engine in said]
     spare = [rank["placement"]["auto"]["spare"] for rank in ranks]
     found = [
         Finding(**min(zip(engine, spare, strict=True), key=lambda rank: (rank[0]["usable"], rank[1]))[0])
         for engine in said
     ]
-    library = paths.preload_libraries() / f"liburakata-{host['abi']}.so"
+    library = paths.preload_libraries() / f"liburakata-{mpi['abi']}.so"
     if library.is_file():
         return found
-    why = f"{library} is not built; rebuild with this host's headers at hand"
+    why = f"{library} is not built; rebuild with this MPI library's headers at hand"
     return [engine if engine.name == "host" else Finding(engine.name, False, why) for engine in found]
 
 
@@ -171,16 +171,16 @@ def _interrupts() -> Balance:
     return look(json.loads(said)["interfaces"])
 
 
-def _sites(host: launcher.Host, ranks: int, arguments: list[str]) -> dict[str, Any]:
+def _sites(mpi: launcher.Mpi, ranks: int, arguments: list[str]) -> dict[str, Any]:
     """Where a job's ranks are, and what the links between their sites carry, as rank 0 of one says."""
     from urakata import site_links
 
     none: dict[str, Any] = {"found": "all ranks are at one site", "ways": [], "links": []}
     if ranks == 1:
         return none
-    run = site_links.of_host(host, ranks, arguments)
+    run = site_links.of_mpi(mpi, ranks, arguments)
     try:
-        found = site_links.ask(run, launcher.libraries(host), Path(tempfile.gettempdir()), rates="auto")
+        found = site_links.ask(run, launcher.libraries(mpi), Path(tempfile.gettempdir()), rates="auto")
     except paths.NotFoundError as error:
         return none | {"found": f"not known: {error}"}
     if found.sites is None:
@@ -204,7 +204,7 @@ def _test_hosts() -> Finding:
 
 
 def _print(
-    host: launcher.Host,
+    mpi: launcher.Mpi,
     ranks: list[dict[str, Any]],
     engines: list[Finding],
     others: list[Finding],
@@ -220,15 +220,15 @@ def _print(
     facts.add_column(style="bold")
     facts.add_column()
     facts.add_row("machine", f"{platform.node()}, {first['node_cores']} cores, Linux {platform.release()}")
-    facts.add_row("host", asked.get("version", f"{host.family} {host.version}: {asked.get('error')}"))
-    facts.add_row("launcher", str(host.launcher))
+    facts.add_row("host", asked.get("version", f"{mpi.family} {mpi.version}: {asked.get('error')}"))
+    facts.add_row("launcher", str(mpi.launcher))
     if "error" not in asked:
         facts.add_row("library", f"{asked['library']}, ABI {asked['abi']}")
         facts.add_row("thread level", f"{asked['thread_level']}, when asked for multiple")
     print_table(console, facts)
     console.print()
 
-    titles = ("rank", "CPUs", "cores", "threads", "a helper would sit on")
+    titles = ("rank", "CPUs", "cores", "threads", "a progress thread would sit on")
     seats = Table(*titles, box=None, pad_edge=False, header_style="bold")
     for rank in ranks:
         seat = rank["placement"]["auto"]
@@ -281,7 +281,7 @@ class _CheckCommand(JobCommand):
 
 def check(
     ranks: Annotated[int, typer.Option(*RANKS_NAMES, metavar="N", min=1, help="Ranks of the job looked at.")] = 1,
-    host: MpiWithoutProgramOption = None,
+    mpi: MpiWithoutProgramOption = None,
     launcher_arguments: LauncherArgumentsOption = None,
     mca: McaOption = None,
     links: Annotated[
@@ -309,9 +309,10 @@ def check(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show what is usable here: host, thread level, cores, where helpers would sit; if not, why and what to do."""
+    """Show what is usable here: MPI library, thread level, cores, where progress threads would sit; if not, why and
+    what to do."""
     if options:
-        if links or host or launcher_arguments or mca:
+        if links or mpi or launcher_arguments or mca:
             raise typer.BadParameter("it shows options of urakata-exec, and starts no job", param_hint=_OPTIONS)
         show_options(arguments or [], as_json, expert)
         return
@@ -323,7 +324,7 @@ def check(
         raise typer.BadParameter(
             "links are measured between the ranks of a job; say how many: -n N", param_hint="--links"
         )
-    chosen = launcher.find_host(host)
+    chosen = launcher.find_mpi(mpi)
     arguments = launcher_words(chosen, launcher_arguments, mca)
     if links:
         measure_links(chosen, ranks, arguments, file, as_json)

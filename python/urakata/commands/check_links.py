@@ -18,7 +18,7 @@ else:
     import tomli as tomllib
 
 
-def measure_links(host: launcher.Host, ranks: int, arguments: list[str], file: Path | None, as_json: bool) -> None:
+def measure_links(mpi: launcher.Mpi, ranks: int, arguments: list[str], file: Path | None, as_json: bool) -> None:
     """By a job of so many ranks; `arguments` are the launcher's. Without `file`: kept where all jobs read it.
 
     Exit code 1 where all ranks are at one site. Raises NotFoundError where the job or the file fails."""
@@ -30,8 +30,8 @@ def measure_links(host: launcher.Host, ranks: int, arguments: list[str], file: P
         tomllib.loads(target.read_text(encoding="utf-8") if target.exists() else "")
         target.parent.mkdir(parents=True, exist_ok=True)
         found = site_links.ask(
-            site_links.of_host(host, ranks, arguments),
-            launcher.libraries(host),
+            site_links.of_mpi(mpi, ranks, arguments),
+            launcher.libraries(mpi),
             target.parent,
         )
         if found.entries:

@@ -45,8 +45,9 @@ _EXAMPLES = """
   urakata compare -n 4 --json - -- ./app
       # for a script
 
-Exit code: 0 all sides were compared; 1 one failed, wrote something else than the host or took too long; 2 nothing could
-be compared, or a value is not valid; 128 and the number of a signal that ended it early (what was measured is shown).
+Exit code: 0 all sides were compared; 1 one failed, wrote something else than the MPI library or took too long; 2
+nothing could be compared, or a value is not valid; 128 and the number of a signal that ended it early (what was
+measured is shown).
 """
 
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -91,7 +92,7 @@ def _tell_round(line: str) -> None:
 def compare(
     program: ProgramArgument,
     ranks: RanksOption = RANKS,
-    host: MpiOption = None,
+    mpi: MpiOption = None,
     engines: Annotated[
         str | None,
         typer.Option(
@@ -139,7 +140,7 @@ def compare(
     only_json: JsonFile = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the command lines that would be run.")] = False,
 ) -> None:
-    """Run a program with the host alone and with Urakata, in turn, and say which is faster."""
+    """Run a program with the MPI library alone and with Urakata, in turn, and say which is faster."""
     from urakata.commands.bench.document import begin_document, make_folder, show_notes
     from urakata.commands.bench.progress import with_progress
     from urakata.commands.run import check_options
@@ -159,13 +160,13 @@ def compare(
     check_options(options)
     job_hosts.refuse_missing_program(program[0], [*(launcher_arguments or ()), *(mca or ())])
     launcher.refuse_inside_a_job("urakata compare")
-    chosen = launcher.find_host(host, program[0])
+    chosen = launcher.find_mpi(mpi, program[0])
     question = Question(
-        host=chosen,
+        mpi=chosen,
         program=program,
         ranks=ranks,
         options=options,
-        words=[*(("--mpi", host) if host else ()), *options],
+        words=[*(("--mpi", mpi) if mpi else ()), *options],
         launcher_arguments=launcher_words(chosen, launcher_arguments, mca),
         timeout_s=timeout,
         check=check,
@@ -203,7 +204,7 @@ def compare(
             console.print(f"Use it so:  {said['use']}", highlight=False, soft_wrap=True)
         console.print(f"Written to {output}: index.html, compare.json", highlight=False, soft_wrap=True)
     if result.ratio is None:
-        print(f"urakata: {session.ended}: {session.host.failure or 'see above'}", file=sys.stderr)
+        print(f"urakata: {session.ended}: {session.alone.failure or 'see above'}", file=sys.stderr)
     if session.stopped:
         raise typer.Exit(128 + session.stopped)
     if result.ratio is None:

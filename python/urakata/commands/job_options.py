@@ -96,12 +96,12 @@ class JobCommand(TyperCommand):
         return super().parse_args(ctx, [*words, *args[end:]])
 
 
-def launcher_words(host: launcher.Host, arguments: list[str] | None, mca: list[str] | None) -> list[str]:
+def launcher_words(mpi: launcher.Mpi, arguments: list[str] | None, mca: list[str] | None) -> list[str]:
     """What the launcher gets of the user's."""
     words = list(arguments or [])
-    if mca and host.family != "openmpi":
+    if mca and mpi.family != "openmpi":
         raise typer.BadParameter(
-            f"only Open MPI has it, and {host.launcher} is {host.family}'s; give that launcher's own options "
+            f"only Open MPI has it, and {mpi.launcher} is {mpi.family}'s; give that launcher's own options "
             "with --launcher-argument",
             param_hint="--mca",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""urakata run: starts a program on a host MPI with Urakata under each rank."""
+"""urakata run: starts a program on an MPI library with Urakata under each rank."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _EXAMPLES = """
       # the ranks of a node in one address space
 
   urakata run -n 4 --engine host -- ./app
-      # the host alone
+      # the MPI library alone
 
 Inside another launcher, put urakata-exec before the program: [bold]srun -n 4 urakata-exec -- ./app[/bold]
 """
@@ -147,13 +147,15 @@ def _show_report(folder: Path, html: Path | None) -> None:
 def run(
     program: ProgramArgument,
     ranks: RanksOption = RANKS,
-    host: MpiOption = None,
+    mpi: MpiOption = None,
     engine: Annotated[
         str | None, typer.Option(metavar="ENGINE", help="host, poll, thread or kernel.", show_default=False)
     ] = None,
     placement: Annotated[
         str | None,
-        typer.Option(metavar="PLACEMENT", help="Where a helper sits: auto, spare or shared.", show_default=False),
+        typer.Option(
+            metavar="PLACEMENT", help="Where a progress thread sits: auto, spare or shared.", show_default=False
+        ),
     ] = None,
     algorithm: Annotated[
         str | None,
@@ -208,7 +210,7 @@ def run(
     launcher.refuse_inside_a_job("urakata run")
     if not dry_run:
         job_hosts.refuse_missing_program(program[0], [*(launcher_arguments or ()), *(mca or ())])
-    chosen = launcher.find_host(host, program[0])
+    chosen = launcher.find_mpi(mpi, program[0])
     under_urakata = [str(paths.program("urakata-exec")), *options, "--", *caller_path.resolved(program)]
     arguments = launcher_words(chosen, launcher_arguments, mca)
     command = chosen.command(ranks, under_urakata, arguments)

@@ -26,14 +26,14 @@ def sites(
     ranks: Annotated[
         int, typer.Option(*RANKS_NAMES, metavar="N", min=2, help="Ranks of the job; one on each node does.")
     ],
-    host: MpiWithoutProgramOption = None,
+    mpi: MpiWithoutProgramOption = None,
     launcher_arguments: LauncherArgumentsOption = None,
     mca: McaOption = None,
     file: LinksFileOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """As urakata check --links."""
-    chosen = launcher.find_host(host)
+    chosen = launcher.find_mpi(mpi)
     measure_links(chosen, ranks, launcher_words(chosen, launcher_arguments, mca), file, as_json)
 
 

@@ -44,9 +44,9 @@ def _warnings(question: Question, session: Session, machine: Machine) -> list[st
     warnings = machine.warnings()
     if question.ranks > machine.cores:
         warnings.append(f"{question.ranks} ranks share {machine.cores} cores: times are the scheduler's, too")
-    if not session.host.runs:
+    if not session.alone.runs:
         return warnings
-    usual = statistics.median(session.times(session.host))
+    usual = statistics.median(session.times(session.alone))
     if session.inside and usual < SHORT_PROGRAM_S:
         warnings.append(
             f"between MPI_Init and MPI_Finalize the program takes {time_text(1e6 * usual)}: take a longer input"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison's figure: each round's ratio to the host's time, with median and interval of each side."""
+"""The comparison's figure: each round's ratio to the MPI library's time, with median and interval of each side."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def draw(session: Session, chosen: Side, title: str, path: Path) -> bool:
     axes.set_yticks(range(len(shown)), [one.side.title for one in shown])
     axes.set_ylim(len(shown) - 0.4, -0.6)
     time = "time after MPI_Init" if session.inside else "time of the whole job"
-    axes.set_xlabel(f"{time} over the host's in the same round\n(line: the host alone; left of it is faster)")
+    axes.set_xlabel(
+        f"{time} over the MPI library's in the same round\n(line: the MPI library alone; left of it is faster)"
+    )
     set_title(figure, title, 11)
     axes.grid(True, axis="x", color="#d0d0d0", linewidth=0.7)
     axes.set_axisbelow(True)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether two runs of a program wrote the same.
 
-Ranks write in any order, so the lines of a run are a multiset. What differs from run to run with the host alone (times,
-say) cannot be held against a side: lines whose numbers do are compared without their numbers, all others as they are.
+Ranks write in any order, so the lines of a run are a multiset. What differs from run to run with the MPI library alone
+(times, say) cannot be held against a side: lines whose numbers do are compared without their numbers, all others
+as they are.
 Pieces of lines that several ranks write at once may be mixed: such lines are compared by their characters.
 """
 
@@ -39,7 +40,7 @@ def _mixed(one: Counter[str], other: Counter[str]) -> bool:
 
 
 class Reference:
-    """What the host alone writes."""
+    """What the MPI library alone writes."""
 
     def __init__(self, outputs: Sequence[str], ignored: Iterable[str] = ()) -> None:
         """`outputs`: of one run each, one at least. `ignored`: regular expressions; what they match is left out.
@@ -83,23 +84,30 @@ class Reference:
     def compared(self) -> str:
         """What of an output is compared, in words."""
         if not self._comparable:
-            return "not compared: it differs between runs of the host alone (--ignore REGEX leaves out what does)"
+            return (
+                "not compared: it differs between runs of the MPI library alone (--ignore REGEX leaves out what does)"
+            )
         if not self._first:
             return "not compared: the program writes nothing"
         if self._varying:
             kinds = "1 kind" if len(self._varying) == 1 else f"{len(self._varying)} kinds"
-            return f"compared, except for numbers that differ between runs of the host alone (in lines of {kinds})"
+            return (
+                f"compared, except for numbers that differ between runs of the MPI library alone (in lines of {kinds})"
+            )
         return "compared"
 
     def difference(self, output: str) -> str:
-        """A line that only the host's output or only this one has; empty where there is none."""
+        """A line that only the MPI library's output or only this one has; empty where there is none."""
         if not self._comparable:
             return ""
         kept = self._kept(output)
         ours = self._lines(kept)
         if self._same_but_mixed(ours, kept):
             return ""
-        for found, where in ((ours - self._first, "only here"), (self._first - ours, "only with the host alone")):
+        for found, where in (
+            (ours - self._first, "only here"),
+            (self._first - ours, "only with the MPI library alone"),
+        ):
             if found:
                 line = min(found)
                 return f"{where}: {line if len(line) <= _SHOWN else line[: _SHOWN - 3] + '...'}"

@@ -17,9 +17,9 @@ from urakata import caller_path
 from urakata.compare.clock import broken_by_clock, read_clock
 from urakata.compare.interval import rounds_for
 from urakata.compare.progress_need import nothing_to_progress
-from urakata.compare.side import HOST, Side
+from urakata.compare.side import ALONE, Side
 from urakata.compare.trials import Run, Session, Trials
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 from urakata.study.running import Done, JobError, run, why
 from urakata.study.text_table import time_text
 from urakata.study.turns import Progress
@@ -65,11 +65,11 @@ class _OutOfTimeError(Exception):
 class Question:
     """What is compared."""
 
-    host: Host
+    mpi: Mpi
     program: list[str]
     ranks: int
     options: list[str] = field(default_factory=list)  # urakata-exec's, of every side with Urakata
-    words: list[str] = field(default_factory=list)  # of `urakata run`, which say the same and name the host
+    words: list[str] = field(default_factory=list)  # of `urakata run`, which say the same and name the MPI library
     launcher_arguments: list[str] = field(default_factory=list)
     timeout_s: float = 600.0
     check: str | None = None  # a shell command that reads the output of a run
@@ -77,11 +77,11 @@ class Question:
     def command(self, side: Side, clock: bool = False, report: Path | None = None) -> list[str]:
         """The command line of a side's job; with the `clock` preloaded, and a report, where these are asked for."""
         more = [*self.options, *(("--report", str(report)) if report else ())]
-        return side.command(self.host, self.ranks, self.program, more, self.launcher_arguments, clock)
+        return side.command(self.mpi, self.ranks, self.program, more, self.launcher_arguments, clock)
 
     def shell_line(self, side: Side) -> str:
         """What to paste into a shell to run the side's job, with the variables that it needs."""
-        return caller_path.shell_line(self.command(side), self.host.environment(side.space))
+        return caller_path.shell_line(self.command(side), self.mpi.environment(side.space))
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _check(command: str, output: str) -> str:
 def _take(trials: Trials, number: int, done: Done, check: str | None) -> None:
     inside, complaints = read_clock(done.complaints)
     lines = _our_lines(complaints)
-    if done.code == _CODE_REFUSED and lines and trials.side is not HOST:
+    if done.code == _CODE_REFUSED and lines and trials.side is not ALONE:
         trials.refusal = lines[0].partition(": ")[2].strip()
         return
     if done.code != 0:
@@ -148,7 +148,7 @@ class _Measuring:
         timeout = min(self._question.timeout_s, left * _MOST_FOR_REPORT) if report else self._question.timeout_s
         if left <= 0:
             raise _OutOfTimeError
-        environment = self._question.host.environment(space=trials.side.space)
+        environment = self._question.mpi.environment(space=trials.side.space)
         command = self._question.command(trials.side, self._clock, report)
         try:
             done = run(command, environment, min(timeout, left), self._stop.look)
@@ -169,17 +169,17 @@ class _Measuring:
     def warm_up(self, session: Session, sides: Sequence[Side], idle_sides: Sequence[Side] | None) -> bool:
         """The MPI library alone once without being counted, which finds its files and fills the caches; then a side
         with Urakata, with a report. False where the program fails with the MPI library alone."""
-        self._progress("host alone, to warm up", 0)
-        first = Trials(HOST)
+        self._progress("MPI library alone, to warm up", 0)
+        first = Trials(ALONE)
         self._run(first, 0)
         if broken_by_clock(first.failure):  # whole jobs are compared, then
-            self._clock, first = False, Trials(HOST)
+            self._clock, first = False, Trials(ALONE)
             self._run(first, 0)
         if not first.usable:
-            session.host.failure = first.failure
-            session.ended = "the program fails with the host alone"
+            session.alone.failure = first.failure
+            session.ended = "the program fails with the MPI library alone"
             return False
-        session.host.outputs += first.outputs
+        session.alone.outputs += first.outputs
         if len(sides) > 1 and first.runs[0].seconds <= _USUAL_FOR_REPORT * self._left():
             session.nothing_to_progress = self._report(sides[1])
         if session.nothing_to_progress and idle_sides is not None:
@@ -200,9 +200,9 @@ class _Measuring:
             self._progress(label, 1)
 
     def _judge_unfinished(self, session: Session, trials: Trials, seconds: float) -> None:
-        usual = max((one.seconds for one in session.host.runs.values()), default=0.0)
-        if trials.side is not HOST and usual and seconds > _TOO_SLOW * usual:
-            trials.failure = f"not done after {seconds:.3g} s; the host alone takes {usual:.3g} s"
+        usual = max((one.seconds for one in session.alone.runs.values()), default=0.0)
+        if trials.side is not ALONE and usual and seconds > _TOO_SLOW * usual:
+            trials.failure = f"not done after {seconds:.3g} s; the MPI library alone takes {usual:.3g} s"
 
     def _tell_round(self, session: Session, number: int) -> None:
         inside = session.inside
@@ -217,8 +217,8 @@ class _Measuring:
 
     def _why_no_further(self, session: Session, done: int, longest: float) -> str:
         """Empty where another round is to be run."""
-        if session.host.failure:
-            return "the program failed with the host alone"
+        if session.alone.failure:
+            return "the program failed with the MPI library alone"
         if done and not any(one.usable for one in session.trials[1:]):
             return "no other side can be run"
         if self._limits.runs is not None and done >= self._limits.runs:

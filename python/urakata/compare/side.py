@@ -30,7 +30,7 @@ class Side:
 
     def command(
         self,
-        host: launcher.Host,
+        mpi: launcher.Mpi,
         ranks: int,
         program: list[str],
         more: list[str],
@@ -39,10 +39,10 @@ class Side:
     ) -> list[str]:
         """The launcher's command line; `own`: arguments of the user's for it; `clock`: whether the ranks have it."""
         of_rank = self.ranks_command(program, more)
-        return host.command(ranks, with_clock(of_rank) if clock else of_rank, own)
+        return mpi.command(ranks, with_clock(of_rank) if clock else of_rank, own)
 
 
-HOST = Side("host", "host alone", None)
+ALONE = Side("host", "MPI library alone", None)
 SPACE = Side("space", "space", ("--set", "SPACE=1"), ("--space",))
 
 # Cheapest first: no thread, a thread beside the computation, a core for it; each without and with a space.
@@ -54,8 +54,8 @@ ENGINES = {
 
 
 def sides_of(engines: list[str], spaces: list[bool]) -> list[Side]:
-    """The host, then each engine without a space and with one, as `spaces` says."""
-    found = [HOST]
+    """The MPI library, then each engine without a space and with one, as `spaces` says."""
+    found = [ALONE]
     for space in spaces:
         for name, (title, options) in ENGINES.items():
             if name not in engines:
@@ -70,4 +70,4 @@ def sides_of(engines: list[str], spaces: list[bool]) -> list[Side]:
 
 def idle_sides_of(spaces: list[bool]) -> list[Side]:
     """What can make a difference where no engine can: a space. Without one, that Urakata costs nothing."""
-    return [HOST, SPACE] if True in spaces else sides_of(["poll"], [False])
+    return [ALONE, SPACE] if True in spaces else sides_of(["poll"], [False])

@@ -21,7 +21,7 @@ def _row(session: Session, trials: Trials) -> list[str]:
     if not trials.usable:
         return [trials.side.title, "not possible here" if trials.refusal else "not run", "", "", ""]
     row = [trials.side.title, time_text(1e6 * statistics.median(session.times(trials)))]
-    if trials is session.host:
+    if trials is session.alone:
         return [*row, "1", "", ""]
     if not session.rounds(trials):
         return [*row, "", "", ""]
@@ -33,7 +33,7 @@ def _row(session: Session, trials: Trials) -> list[str]:
 
 def _coverage(session: Session, verdict: Verdict) -> str:
     """How sure the intervals are."""
-    if not verdict.ratio or len(session.host.runs) < 2:
+    if not verdict.ratio or len(session.alone.runs) < 2:
         return ""
     sides = len(session.compared())
     if verdict.ratio.coverage < session.wanted:
@@ -47,23 +47,23 @@ def _coverage(session: Session, verdict: Verdict) -> str:
 
 def table(session: Session, verdict: Verdict, compared: str) -> TextTable:
     """A row for each side."""
-    rounds = len(session.host.runs)
+    rounds = len(session.alone.runs)
     if session.inside:
         time = "after MPI_Init"
         what = (
             "from MPI_Init's return to MPI_Finalize's beginning, of the slowest rank; start, end: what the rest of the "
-            "job takes longer than the host's"
+            "job takes longer than the MPI library's"
         )
     else:
         time, what = "whole job", "from the launcher's start to its end, since no rank told when MPI_Init returned"
     count = "1 round" if rounds == 1 else f"{rounds} rounds"
     note = (
-        f"Medians of {count}, in which all sides ran in turn: {what}; / host: each round's ratio to the host's run in "
-        f"it. Ended because {session.ended}. Output: {compared}.{_coverage(session, verdict)}"
+        f"Medians of {count}, in which all sides ran in turn: {what}; / alone: each round's ratio to the MPI library's "
+        f"in it. Ended because {session.ended}. Output: {compared}.{_coverage(session, verdict)}"
     )
     return TextTable(
         "Time by side",
-        ["side", time, "/ host", "interval", "start, end"],
+        ["side", time, "/ alone", "interval", "start, end"],
         [_row(session, trials) for trials in session.trials],
         note,
         textual=("interval",),

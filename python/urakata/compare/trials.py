@@ -47,7 +47,7 @@ class Session:
     nothing_to_progress: bool = False  # so no engine can matter, only a space: see compare/progress_need.py
 
     @property
-    def host(self) -> Trials:
+    def alone(self) -> Trials:
         return self.trials[0]
 
     @property
@@ -64,7 +64,7 @@ class Session:
 
     def rounds(self, trials: Trials) -> list[int]:
         """Those that the side and the MPI library alone have completed."""
-        return [number for number in trials.runs if number in self.host.runs]
+        return [number for number in trials.runs if number in self.alone.runs]
 
     def compared(self) -> list[Trials]:
         """The sides that can be compared."""
@@ -82,7 +82,7 @@ class Session:
         def time(run: Run) -> float:
             return run.inside if inside and run.inside else run.seconds
 
-        return [time(trials.runs[number]) / time(self.host.runs[number]) for number in self.rounds(trials)]
+        return [time(trials.runs[number]) / time(self.alone.runs[number]) for number in self.rounds(trials)]
 
     def _known(self, values: list[float], few: Callable[[Sequence[float], int], Estimate | None]) -> Interval:
         """Between what the true value lies: the one interval that the table shows and the verdict goes by. Of fewer
@@ -108,7 +108,7 @@ class Session:
         def outside(run: Run) -> float:
             return run.seconds - (run.inside or 0.0)
 
-        more = [outside(trials.runs[number]) - outside(self.host.runs[number]) for number in self.rounds(trials)]
+        more = [outside(trials.runs[number]) - outside(self.alone.runs[number]) for number in self.rounds(trials)]
         return self._known(more, mean_of_few)
 
     def failed(self) -> list[Refused]:

@@ -11,7 +11,7 @@ from urakata import typed
 from urakata.compare.interval import Interval, rounds_for
 from urakata.compare.output import Reference
 from urakata.compare.session import Question
-from urakata.compare.side import HOST, SPACE, Side
+from urakata.compare.side import ALONE, SPACE, Side
 from urakata.compare.trials import Session, Trials
 
 # From so many rounds on their spread says something.
@@ -37,13 +37,14 @@ class Verdict:
 
 
 def judge_outputs(session: Session, ignored: Sequence[str]) -> str:
-    """A side that wrote something else than the host has failed. What was compared, in words. Raises re.error."""
-    if not session.host.outputs:
-        return "not compared: the host alone has written none"
-    reference = Reference(session.host.outputs, ignored)
+    """A side that wrote something else than the MPI library has failed. What was compared, in words. Raises
+    re.error."""
+    if not session.alone.outputs:
+        return "not compared: the MPI library alone has written none"
+    reference = Reference(session.alone.outputs, ignored)
     for trials in session.trials[1:]:
         if trials.usable and (found := next(filter(None, map(reference.difference, trials.outputs)), "")):
-            trials.failure = f"its output differs from the host's. {found[0].upper()}{found[1:]}"
+            trials.failure = f"its output differs from the MPI library's. {found[0].upper()}{found[1:]}"
     return reference.compared
 
 
@@ -84,9 +85,9 @@ def _less_to_more(known: Interval) -> str:
 
 def _of_start(session: Session, compared: Sequence[Trials]) -> Trials | None:
     """The cheapest side with which a job starts and ends sooner, as far as can be told; None if it hardly matters."""
-    if len(session.host.runs) < 2:
+    if len(session.alone.runs) < 2:
         return None
-    worth = _WORTH * statistics.median(run.seconds for run in session.host.runs.values())
+    worth = _WORTH * statistics.median(run.seconds for run in session.alone.runs.values())
     gains = [(one, start) for one in compared if (start := session.start(one)) and start.high < 0]
     best = min((start for _, start in gains), key=lambda one: one.median, default=None)
     if best is None or -best.median < worth:
@@ -104,11 +105,11 @@ def _only_start(session: Session, trials: Trials) -> str:
 
 
 def verdict(session: Session) -> Verdict:
-    """Faster is a side whose whole interval lies below the host's time; of those that cannot be told from the fastest,
-    the cheapest is named. A side that cannot matter is not named."""
+    """Faster is a side whose whole interval lies below the MPI library's time; of those that cannot be told from the
+    fastest, the cheapest is named. A side that cannot matter is not named."""
     compared = session.compared()
-    if session.host.failure or not compared:
-        return Verdict(HOST, None, "Nothing could be compared.")
+    if session.alone.failure or not compared:
+        return Verdict(ALONE, None, "Nothing could be compared.")
     idle = session.nothing_to_progress
     usable = [(one, session.ratio(one)) for one in compared]
     able = [(one, ratio) for one, ratio in usable if one.side.space or not idle]
@@ -128,7 +129,7 @@ def verdict(session: Session) -> Verdict:
     if rounds > 1 and best.low > 1:
         every = "every side takes" if len(usable) > 1 else f"{_in_words(best_side.side, idle)} takes"
         text = f"{sure}slower: {every} {_percent(best.median - 1)} longer {where}, or more. {leave}"
-        return Verdict(HOST, best, text[0].upper() + text[1:] + start_text(session, best_side))
+        return Verdict(ALONE, best, text[0].upper() + text[1:] + start_text(session, best_side))
     of_start = _of_start(session, compared)
     if rounds == 1:
         more = f"{_percent(abs(1 - best.median))} {'less' if best.median < 1 else 'more'}"
@@ -141,13 +142,13 @@ def verdict(session: Session) -> Verdict:
     if best.coverage < session.wanted:
         text += f" More rounds may tell: --runs {rounds_for(session.wanted)}."
     if of_start and able:
-        return Verdict(HOST, best, text, of_start.side)
-    return Verdict(HOST, best, text + start_text(session, best_side))
+        return Verdict(ALONE, best, text, of_start.side)
+    return Verdict(ALONE, best, text + start_text(session, best_side))
 
 
 def command_line(chosen: Side, question: Question) -> list[str]:
-    """What to type for the side that was chosen; empty for the host alone."""
-    if chosen is HOST:
+    """What to type for the side that was chosen; empty for the MPI library alone."""
+    if chosen is ALONE:
         return []
     own = [f"--launcher-argument={one}" for one in question.launcher_arguments]
     words = ["-n", str(question.ranks), *question.words, *chosen.words, *own]

@@ -23,10 +23,10 @@ DIRECTIONS = ("at most", "at least")
 
 @dataclass(frozen=True)
 class Side:
-    """One of the things compared: a host MPI, with Urakata where `options` (of urakata-exec) is not None."""
+    """One of the things compared: an MPI library, with Urakata where `options` (of urakata-exec) is not None."""
 
     name: str
-    host: str
+    mpi: str
     options: tuple[str, ...] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     flows: Mapping[str, Any] = field(default_factory=dict)

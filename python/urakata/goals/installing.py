@@ -50,7 +50,7 @@ class EmptyEnvironment:
     def run(self, job: Job) -> Records:
         """Seconds of pip and of the comparison of the job's program, an example that was compiled before."""
         wheel = newest_wheel()
-        host = launcher.find_host(job.side.host)
+        mpi = launcher.find_mpi(job.side.mpi)
         tree = paths.source_tree()
         assert tree is not None  # newest_wheel() has found it there
         with tempfile.TemporaryDirectory(prefix="install-", ignore_cleanup_errors=True) as name:
@@ -58,8 +58,8 @@ class EmptyEnvironment:
             program = folder / job.program
             source = tree / "examples" / f"{job.program}.c"
             _run(
-                [host.launcher.parent / "mpicc", "-O3", source, "-o", program, "-lm"],
-                {**os.environ, **host.environment()},
+                [mpi.launcher.parent / "mpicc", "-O3", source, "-o", program, "-lm"],
+                {**os.environ, **mpi.environment()},
             )
             _run([sys.executable, "-m", "venv", folder / "environment"])
             binaries = folder / "environment" / "bin"

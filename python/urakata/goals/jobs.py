@@ -59,7 +59,7 @@ class Place(Protocol):
 
 def program_line(job: Job) -> list[str]:
     """The rank's command: the program itself, or urakata-exec before it."""
-    program = str(paths.program(f"bench/{job.side.host}/{job.program}"))
+    program = str(paths.program(f"bench/{job.side.mpi}/{job.program}"))
     if job.side.options is None:
         return [program, *job.arguments]
     return [str(paths.program("urakata-exec")), *job.side.options, "--", program, *job.arguments]
@@ -105,17 +105,17 @@ class Node:
     """This machine. As many ranks as cores are bound to one each; more are left to the scheduler, on every side."""
 
     def __init__(self) -> None:
-        self._hosts: dict[str, launcher.Host] = {}
+        self._hosts: dict[str, launcher.Mpi] = {}
 
     def run(self, job: Job) -> Records:
         return _run_reported(job, self._start)
 
     def _start(self, job: Job) -> Records:
-        host = self._hosts.setdefault(job.side.host, launcher.find_host(job.side.host))
-        environment = {**host.environment(), **job.side.environment, "OMP_NUM_THREADS": "1"}
+        mpi = self._hosts.setdefault(job.side.mpi, launcher.find_mpi(job.side.mpi))
+        environment = {**mpi.environment(), **job.side.environment, "OMP_NUM_THREADS": "1"}
         # What a launcher that was killed has left in the usual folder makes one of the same pid fail.
         with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as files:
-            command = host.command(job.ranks, program_line(job), host.binding(job.ranks))
+            command = mpi.command(job.ranks, program_line(job), mpi.binding(job.ranks))
             return self._run(job, command, {**environment, "TMPDIR": files})
 
     def _run(self, job: Job, command: list[str], environment: dict[str, str]) -> Records:
@@ -173,7 +173,7 @@ class AcrossHosts:
             done = self._hosts.run(
                 program_line(job),
                 ranks_per_host=per_host,
-                host_mpi=job.side.host,
+                host_mpi=job.side.mpi,
                 env=environment,
                 timeout=JOB_SECONDS,
             )

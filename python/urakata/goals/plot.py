@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The README's plot: every point of overlap-overall-worst, Urakata's time over the host's by the message's size."""
+"""The README's plot: every point of overlap-overall-worst, Urakata's time over the MPI library's by the message's
+size."""
 
 from __future__ import annotations
 

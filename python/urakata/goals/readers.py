@@ -90,8 +90,8 @@ def _mini_application(job: Job, record: dict[str, Any]) -> Iterator[Value]:
 
 
 def _halo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
-    """The host's side stands for the way that is fastest there, or for the one by hand, Urakata's for the persistent
-    collective; its other two forms, and messages, stand beside the same calls of the host's."""
+    """The MPI library's side stands for the way that is fastest there, or for the one by hand, Urakata's for the
+    persistent collective; its other two forms, and messages, stand beside the same calls of the MPI library's."""
     times: dict[str, float] = record["us"]
     alone = job.side.options is None
     cells = f"{record['cells']}^3 cells"
@@ -107,8 +107,8 @@ def _halo(job: Job, record: dict[str, Any]) -> Iterator[Value]:
 
 
 def _solver(job: Job, record: dict[str, Any]) -> Iterator[Value]:
-    """A point for each way that the job was asked for: the host's side stands for it, Urakata's for the persistent
-    collective of neighbours."""
+    """A point for each way that the job was asked for: the MPI library's side stands for it, Urakata's for the
+    persistent collective of neighbours."""
     if record["measure"] == "partition":
         _expect_space(job, record)
         return
@@ -122,7 +122,7 @@ def _solver(job: Job, record: dict[str, Any]) -> Iterator[Value]:
 
 
 def _neighbours(job: Job, record: dict[str, Any]) -> Iterator[Value]:
-    """The host's persistent messages stand beside each way that has exchange plans under Urakata."""
+    """The MPI library's persistent messages stand beside each way that has exchange plans under Urakata."""
     plans = ("halo", "neighbour-persistent")
     shown_as = {"persistent": plans} if job.side.options is None else {way: (way,) for way in plans}
     for way in shown_as.get(record["way"], ()):

@@ -207,7 +207,7 @@ class Hosts:
         command: Sequence[str],
         *,
         ranks_per_host: int = 1,
-        host_mpi: str | launcher.Host = "openmpi",
+        host_mpi: str | launcher.Mpi = "openmpi",
         env: Mapping[str, str] | None = None,
         timeout: float | None = None,
         capture: bool = True,
@@ -220,7 +220,7 @@ class Hosts:
         instances, and links are not. The result is the launcher's. After `timeout` seconds the job is ended and
         subprocess.TimeoutExpired raised. HostsError where a daemon of the launcher's has failed and it does not tell.
         `look` is called again and again meanwhile; what it raises ends the job."""
-        mpi = launcher.find_host(host_mpi) if isinstance(host_mpi, str) else host_mpi
+        mpi = launcher.find_mpi(host_mpi) if isinstance(host_mpi, str) else host_mpi
         ranks = ranks_per_host * self.count
         job = launch.Job(
             command=command,

@@ -28,14 +28,14 @@ class Job:
     """More ranks than CPUs: they give way to each other while they wait."""
 
 
-def command_line(mpi: launcher.Host, job: Job) -> list[str]:
+def command_line(mpi: launcher.Mpi, job: Job) -> list[str]:
     """The launcher's words. Ranks go to the hosts in blocks: the first `ranks_per_host` to the first host."""
     words = [str(mpi.launcher), "-n", str(len(job.hosts) * job.ranks_per_host)]
     words += _open_mpi(mpi, job) if mpi.family == "openmpi" else _hydra(mpi, job)
     return [*words, *job.command]
 
 
-def _open_mpi(mpi: launcher.Host, job: Job) -> list[str]:
+def _open_mpi(mpi: launcher.Mpi, job: Job) -> list[str]:
     words = ["--host", ",".join(f"{host}:{job.ranks_per_host}" for host in job.hosts)]
     # Not bound: all hosts see the same cores, and each would bind its ranks to the same first ones.
     words += ["--map-by", f"ppr:{job.ranks_per_host}:node", "--bind-to", "none"]
@@ -48,7 +48,7 @@ def _open_mpi(mpi: launcher.Host, job: Job) -> list[str]:
     return words
 
 
-def _hydra(mpi: launcher.Host, job: Job) -> list[str]:
+def _hydra(mpi: launcher.Mpi, job: Job) -> list[str]:
     intel = mpi.family == "impi"
     start = ["-bootstrap", "ssh", "-bootstrap-exec"] if intel else ["-launcher", "ssh", "-launcher-exec"]
     words = [*start, job.agent, "-hosts", ",".join(job.hosts), "-ppn", str(job.ranks_per_host)]
@@ -61,7 +61,7 @@ def _hydra(mpi: launcher.Host, job: Job) -> list[str]:
     return words
 
 
-def launcher_environment(mpi: launcher.Host, job: Job) -> dict[str, str]:
+def launcher_environment(mpi: launcher.Mpi, job: Job) -> dict[str, str]:
     """The environment of the launcher itself. Who runs in a test host is root there, whoever made it."""
     environment = {**mpi.environment(), **job.environment}
     environment["PATH"] = launcher.with_programs(environment.get("PATH", os.defpath))

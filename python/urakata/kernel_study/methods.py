@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who carries a collective on: the program itself, the host, and Urakata's engines; and what they are measured with."""
+"""Who carries a collective on: the program itself, the MPI library, and Urakata's engines; and what they are measured
+with."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ class Method:
 METHODS: Mapping[str, Method] = {
     "explicit": Method("Isend, Irecv and Test", how="explicit"),
     "blocked": Method("a thread that blocks in recv()", how="blocked"),
-    "host": Method("the host's own"),
+    "host": Method("the MPI library's own"),
     "poll": Method("engine poll", ("--engine", "poll")),
     "thread": Method("engine thread", ("--engine", "thread")),
     "kernel": Method("engine kernel", ("--engine", "kernel")),
@@ -35,7 +36,7 @@ class Algorithm:
     family's own broadcast goes its own way."""
 
     title: str
-    of_host: Mapping[str, Mapping[str, str]]
+    of_mpi: Mapping[str, Mapping[str, str]]
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {

@@ -17,7 +17,7 @@ from urakata.hosts.steering import steered
 from urakata.kernel_study.methods import ALGORITHMS, METHODS, Bed, Part, Variant
 from urakata.kernel_study.results import Results
 from urakata.kernel_study.steering import away
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 from urakata.stepped_back import stepped_back
 from urakata.study.plan import Refused
 from urakata.study.running import JobError, run_on_hosts
@@ -49,7 +49,7 @@ class Job:
     """What is the same of all jobs: bench/kernel, the MPI that starts it, its amounts, and the seconds that it has."""
 
     program: Path
-    host: Host
+    mpi: Mpi
     amounts: Amounts
     timeout: float
 
@@ -77,10 +77,10 @@ def rank_command(part: Part, variant: Variant, program: Path, amounts: Amounts) 
 
 
 def rank_environment(variant: Variant, family: str) -> Mapping[str, str]:
-    """With what the host's own broadcast takes the same algorithm, where its family has a word for it."""
+    """With what the MPI library's own broadcast takes the same algorithm, where its family has a word for it."""
     if variant.method != "host" or not variant.algorithm:
         return {}
-    return ALGORITHMS[variant.algorithm].of_host.get(family, {})
+    return ALGORITHMS[variant.algorithm].of_mpi.get(family, {})
 
 
 def _measure(part: Part, variant: Variant, job: Job, hosts: Hosts, results: Results) -> None:
@@ -88,7 +88,7 @@ def _measure(part: Part, variant: Variant, job: Job, hosts: Hosts, results: Resu
     cores = away(hosts.cpus, part.relay_hosts(hosts.count), os.sched_getaffinity(0))
     try:
         with steered(hosts, variant.steering, cores):
-            done = run_on_hosts(hosts, 1, command, job.host, rank_environment(variant, job.host.family), job.timeout)
+            done = run_on_hosts(hosts, 1, command, job.mpi, rank_environment(variant, job.mpi.family), job.timeout)
     except HostsError as error:
         raise JobError(str(error)) from error
     if variant.method == "kernel" and (line := stepped_back(done.complaints)) is not None:

@@ -26,7 +26,7 @@ _COLUMNS = {
 
 _NOTES = {
     "lost_thread_us": "CPU time lost: the time from its start to its end in which a rank made no product, the mean "
-    "over the ranks that relay. What a helper takes on its core is not in the CPU clock of the thread that makes them, "
+    "over the ranks that relay. What a progress thread takes on its core is not in the CPU clock of its rank, "
     "but in that of its process.",
     "late": "Not before a call: the share of operations that had not come when the rank had computed long enough and "
     "called MPI. What they took from it is in that call, and not in the table.",

@@ -18,8 +18,8 @@ that share of all that came:
     hidden  = mean of min(gap_part / life, computing), of the instances that have a life
 
 (Of several operations that are open at a time each has its turn on the link, so the life of the later ones is longer;
-the bytes are not.) Without a helper that is the least that was hidden; the most is the mean of gap_part / life. Where
-these are more than a tenth apart, it is not known.
+the bytes are not.) Without a progress thread that is the least that was hidden; the most is the mean of gap_part /
+life. Where these are more than a tenth apart, it is not known.
 
 Only operations in which no rank can end before all have begun tell of late ranks; of the others all_begun is the rank's
 own begin, so that waiting for a late rank counts as exposed, and `own` is only taken where all ranks began together.

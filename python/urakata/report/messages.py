@@ -30,7 +30,7 @@ class MessageRow:
     life_ns: int = 0
     gap_ns: int = 0
     hidden_ns: int = 0
-    helped: bool = True  # on all ranks a helper moved what goes by wire
+    helped: bool = True  # on all ranks a progress thread moved what goes by wire
 
     @property
     def bytes(self) -> int | None:

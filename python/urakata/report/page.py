@@ -115,7 +115,7 @@ def page(summary: Summary) -> str:
         if lines
         else ""
     )
-    ranks = ", ".join(part for part in (count(summary.size, "rank"), summary.host_mpi) if part)
+    ranks = ", ".join(part for part in (count(summary.size, "rank"), summary.mpi_library) if part)
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Urakata report</title><style>{_STYLE}</style>'
         f"<h1>Urakata report</h1><p>{escape(summary.program)}<br>{escape(ranks)}</p>{missing}"

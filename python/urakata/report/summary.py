@@ -212,7 +212,7 @@ class Summary:
         return int(self.ranks[0]["ranks"]) if self.ranks else self.whole.size if self.whole else 0
 
     @property
-    def host_mpi(self) -> str:
+    def mpi_library(self) -> str:
         return str(self.ranks[0].get("host_mpi", "")) if self.ranks else ""
 
     @property

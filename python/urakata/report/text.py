@@ -44,10 +44,11 @@ _NO_RANK = "No rank reached MPI_Finalize, where it tells what Urakata did; above
 
 
 def show(summary: Summary, console: Console) -> None:
-    """The whole program; then what Urakata handled: call sites, way and advice for each, and each rank's helpers."""
+    """The whole program; then what Urakata handled: call sites, way and advice for each, and each rank's progress
+    threads."""
     console.print(f"[bold]{escape(summary.program)}[/bold]  {count(summary.size, 'rank')}", highlight=False)
-    if summary.host_mpi:
-        console.print(escape(summary.host_mpi), highlight=False, style="dim")
+    if summary.mpi_library:
+        console.print(escape(summary.mpi_library), highlight=False, style="dim")
     for line in summary.gaps:
         show_sentence(console, line, style="yellow")
     if summary.whole is not None:

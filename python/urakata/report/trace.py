@@ -2,7 +2,7 @@
 """The time line as a Chrome trace, which Perfetto opens.
 
 For each rank tracks of computation, of the MPI calls of each thread, of what it waited for late ranks, and of each
-helper; arrows go from the call that sends a message to the one that found it received.
+progress thread; arrows go from the call that sends a message to the one that found it received.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def _calls(rank: RankLine, digits: int) -> Iterator[dict[str, Any]]:
 
 
 def _inside(rank: dict[str, Any], shift: int) -> Iterator[dict[str, Any]]:
-    """What Urakata did inside: from start to end the operations that the report keeps in full, and its helpers."""
+    """What Urakata did inside: from start to end the operations that the report keeps in full, and its progress
+    threads."""
     process = rank["rank"]
     for site in rank["call_sites"]:
         for index, row in enumerate(site["samples"]):

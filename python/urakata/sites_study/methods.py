@@ -80,17 +80,17 @@ def numbers_of_sockets(sizes: Sequence[int]) -> list[int]:
 
 
 def methods(sockets: Sequence[int], lanes: Sequence[int], streams: Sequence[int], filling: int) -> list[Method]:
-    """The host as it comes and with several links a peer, plain sockets, Urakata's choice and forced ones: each number
-    of lanes with each of `streams`, or, where that is empty, with as many connections as Urakata takes; straight ones
-    have `filling` then."""
+    """The MPI library as it comes and with several links a peer, plain sockets, Urakata's choice and forced ones: each
+    number of lanes with each of `streams`, or, where that is empty, with as many connections as Urakata takes;
+    straight ones have `filling` then."""
     links = {"OMPI_MCA_btl_tcp_links": "4"}
     plain = [
         Method(f"sockets {n}", f"{n} plain sockets", environment={"SITES_SOCKETS": str(n)}, operations=STRAIGHT)
         for n in sockets
     ]
     return [
-        Method("host", "the host's own"),
-        Method("links", "the host's own, 4 links a peer", environment=links, family="openmpi"),
+        Method("host", "the MPI library's own"),
+        Method("links", "the MPI library's own, 4 links a peer", environment=links, family="openmpi"),
         *plain,
         Method("urakata", "Urakata", ("--engine", "poll")),
         *(_straight(n) for n in streams or [filling]),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from urakata import paths
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 from urakata.sites_study.beds import Leg
 from urakata.sites_study.methods import Method
 from urakata.sites_study.results import Results
@@ -42,7 +42,7 @@ class Where:
     """With what jobs are started. `home`: ranks at the root's site."""
 
     program: Path
-    host: Host
+    mpi: Mpi
     hosts: Hosts
     home: int
     timeout: float
@@ -75,7 +75,7 @@ def _measure(operation: str, method: Method, where: Where, amounts: Amounts, tak
     with tempfile.TemporaryDirectory(prefix="sites-") as folder:
         report = Path(folder) / "report"
         command = rank_command(operation, method, where.program, amounts, where.home, str(report))
-        done = run_on_hosts(where.hosts, 1, command, where.host, method.environment, where.timeout)
+        done = run_on_hosts(where.hosts, 1, command, where.mpi, method.environment, where.timeout)
         records = [json.loads(line) for line in done.said.splitlines() if line.startswith('{"operation"')]
         if len(records) != len(amounts.sizes):
             raise JobError("the program wrote no result")

@@ -100,7 +100,7 @@ def _draw(results: Results, family: str, measure: str, title: str, axis: str, co
 
 
 def draw_all(results: Results, subtitle: str, cores: int, folder: Path) -> list[Drawing]:
-    """Writes an SVG for each host, and SpMV and CG."""
+    """Writes an SVG for each MPI library, and SpMV and CG."""
     drawings = []
     for family in results.families():
         for measure, what, axis in (("spmv", "SpMV", "µs a product"), ("cg", "CG", "µs an iteration")):

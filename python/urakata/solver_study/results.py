@@ -92,7 +92,7 @@ class Results:
         return list(dict.fromkeys(key.side.family for key in self.rows))
 
     def sides(self) -> list[Side]:
-        """Those that were run: host by host, alone first."""
+        """Those that were run: one MPI library after another, alone first."""
         found = {key.side for key in self.rows}
         return sorted(found, key=lambda side: (self.families().index(side.family), MODES.index(side.mode)))
 

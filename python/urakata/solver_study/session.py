@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from urakata import launcher
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 from urakata.solver_study.results import Results
 from urakata.solver_study.side import Side
 from urakata.study.plan import Refused
@@ -62,7 +62,7 @@ class Job:
 class Place:
     """Where jobs run: hosts by family with the program for each, on this machine or over test hosts."""
 
-    hosts: Mapping[str, Host]
+    hosts: Mapping[str, Mpi]
     programs: Mapping[str, Path]
     timeout_s: float
     test_hosts: Hosts | None = None
@@ -70,7 +70,7 @@ class Place:
 
 @dataclass
 class Session:
-    """What was measured, which ways a host does not have, and which jobs failed."""
+    """What was measured, which ways an MPI library does not have, and which jobs failed."""
 
     results: Results = field(default_factory=Results)
     refused: list[Refused] = field(default_factory=list)
@@ -90,10 +90,10 @@ def rank_command(job: Job, place: Place, amounts: Amounts) -> list[str]:
 
 def count(place: Place, n: int, partition: str, parts: Sequence[int], results: Results) -> None:
     """Takes the counts of partitions, which need no rank for each part. Raises JobError."""
-    family, host = next(iter(place.hosts.items()))
+    family, mpi = next(iter(place.hosts.items()))
     listed = ",".join(map(str, parts))
     program = [str(place.programs[family]), "--n", str(n), "--partition", partition, "--count", listed]
-    said = run_to_end(host.command(1, program), host.environment(), place.timeout_s)
+    said = run_to_end(mpi.command(1, program), mpi.environment(), place.timeout_s)
     for record in _records(said):
         if "measure" in record:
             results.take(Side(family, "alone"), partition, 0, record)
@@ -104,13 +104,13 @@ def _records(said: str) -> list[dict[str, Any]]:
 
 
 def _run(job: Job, place: Place, amounts: Amounts) -> str:
-    host = place.hosts[job.side.family]
+    mpi = place.hosts[job.side.family]
     ranks = rank_command(job, place, amounts)
     if place.test_hosts is None:
         # More ranks than cores are left to the scheduler.
-        line = host.command(job.parts, ranks, host.binding(job.parts))
-        return run_to_end(line, host.environment(), place.timeout_s)
-    return run_on_hosts(place.test_hosts, 1, ranks, host, {}, place.timeout_s).said
+        line = mpi.command(job.parts, ranks, mpi.binding(job.parts))
+        return run_to_end(line, mpi.environment(), place.timeout_s)
+    return run_on_hosts(place.test_hosts, 1, ranks, mpi, {}, place.timeout_s).said
 
 
 def _measure(job: Job, place: Place, amounts: Amounts, session: Session) -> None:

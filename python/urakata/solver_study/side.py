@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sides that are compared: a host MPI alone, under Urakata, and with its ranks in a space."""
+"""The sides that are compared: an MPI library alone, under Urakata, and with its ranks in a space."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = {"alone": "", "urakata": " under Urakata", "space": " in a space"}
 
 @dataclass(frozen=True)
 class Side:
-    """A host, by its family, in one of MODES."""
+    """An MPI library, by its family, in one of MODES."""
 
     family: str
     mode: str

@@ -70,7 +70,7 @@ def paper(results: Results, measure: str, cores: int) -> TextTable | None:
     third, where = ("double-buffered", "in a space") if mode == "space" else ("neighbour, Urakata", "under Urakata")
     columns = ["", "Isend/Irecv/Waitall", "one-sided, synchronised", third, "/ one-sided", "/ Isend"]
     what = {"exchange": "an exchange", "spmv": "a product"}.get(measure, "an iteration")
-    note = _note(results, cores, f"Time of {what}. The third: {where}; the others: the host alone.")
+    note = _note(results, cores, f"Time of {what}. The third: {where}; the others: the MPI library alone.")
     return TextTable(MEASURES[measure], columns, rows, note) if rows else None
 
 

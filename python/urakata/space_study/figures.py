@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the study's figures have in common: a colour for each host, and a hollow dashed line for the host alone."""
+"""What the study's figures have in common: a colour for each MPI library, and a hollow dashed line for the MPI library
+alone."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _GREY = "#666666"
 
 
 def colour_of(family: str) -> str:
-    """Of a host."""
+    """Of an MPI library."""
     return _COLOURS[family]
 
 
@@ -54,7 +55,7 @@ def begin(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def finish(drawn: Figure, axes: Axes, title: str, subtitle: str, path: Path) -> None:
-    """Title above, legend below with two lines, so that a host has a column; writes the PNG."""
+    """Title above, legend below with two lines, so that an MPI library has a column; writes the PNG."""
     set_title(drawn, f"{title}\n{subtitle}", 11)
     handles, labels = axes.get_legend_handles_labels()
     columns = (len(labels) + 1) // 2
@@ -118,7 +119,8 @@ def draw_curves(curves: Iterable[Curves], results: Results, subtitle: str, folde
 
 
 def draw_ratios(results: Results, quantity: str, title: str, subtitle: str, path: Path) -> bool:
-    """A line for each host: in a space over alone, against the message size. False where nothing was measured."""
+    """A line for each MPI library: in a space over alone, against the message size. False where nothing was
+    measured."""
     families = results.families(quantity)
     if not families:
         return False

@@ -78,7 +78,7 @@ def _is_round(value: float) -> bool:
 
 
 def _draw_sweep(results: Results, subtitle: str, path: Path) -> None:
-    """A panel for each host: blocks with strides down, sizes across, the ratio as number and colour."""
+    """A panel for each MPI library: blocks with strides down, sizes across, the ratio as number and colour."""
     families = results.families(SWEEP)
     points = [_row_and_column(point) for point in results.points(SWEEP)]
     rows, columns = sorted({row for row, _ in points}), sorted({column for _, column in points})
@@ -141,7 +141,7 @@ def _summary(results: Results) -> TextTable:
             cells += [f"{geometric_mean(ratios.values()):.2f}", f"{ratios[worst]:.2f} at {_point_text(worst)}"]
         rows.append(cells)
     return TextTable(
-        "Derived datatypes in a space over the host alone",
+        "Derived datatypes in a space over the MPI library alone",
         ["host", "patterns", "worst pattern", "sweep", "worst of the sweep"],
         rows,
         "Time of a message: geometric mean of the ratios, and the worst point.",

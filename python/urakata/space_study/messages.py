@@ -79,7 +79,7 @@ _CURVES = (
 
 def _draw(results: Results, subtitle: str, folder: Path) -> list[Drawing]:
     drawings = draw_curves(_CURVES, results, subtitle, folder)
-    title = "Half round trip in a space over that of the host alone"
+    title = "Half round trip in a space over that of the MPI library alone"
     path = folder / "latency-ratio.png"
     if draw_ratios(results, TRIP, title, subtitle, path):
         drawings.insert(1, Drawing(title, path))
@@ -116,7 +116,7 @@ def _summary(results: Results) -> TextTable:
         else ""
     )
     return TextTable(
-        "Messages in a space over the host alone",
+        "Messages in a space over the MPI library alone",
         [
             "host",
             "8 B alone",

@@ -34,7 +34,7 @@ class Results:
         self.values.setdefault((side, one.quantity, one.point), []).append(one.value)
 
     def sides(self, quantity: str) -> list[Side]:
-        """Those that have measured it: a host alone before the same in a space."""
+        """Those that have measured it: an MPI library alone before the same in a space."""
         return sorted(
             {side for side, name, _ in self.values if name == quantity}, key=lambda side: (_order(side), side.space)
         )

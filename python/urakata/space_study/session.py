@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 from urakata.space_study.part import Part, Run
 from urakata.space_study.results import Results
 from urakata.space_study.side import Side
@@ -38,7 +38,7 @@ class Job:
 class Place:
     """Where jobs run: hosts by family, and a part's program for each. `timeout_s` is a job's."""
 
-    hosts: Mapping[str, Host]
+    hosts: Mapping[str, Mpi]
     programs: Mapping[tuple[str, str], Path]
     timeout_s: float
 
@@ -58,9 +58,9 @@ def jobs_of(parts: Sequence[Part], sides: Sequence[Side], quick: bool) -> list[J
 
 def command(job: Job, place: Place) -> list[str]:
     """The launcher's command line. As many ranks as cores are bound to one each; more are left to the scheduler."""
-    host = place.hosts[job.side.family]
+    mpi = place.hosts[job.side.family]
     ranks = job.side.command(place.programs[job.part.program, job.side.family], list(job.run.arguments))
-    return host.command(job.run.ranks, ranks, host.binding(job.run.ranks))
+    return mpi.command(job.run.ranks, ranks, mpi.binding(job.run.ranks))
 
 
 def _records(job: Job, said: str) -> list[dict[str, Any]]:
@@ -74,10 +74,10 @@ def _records(job: Job, said: str) -> list[dict[str, Any]]:
 
 
 def _measure(job: Job, place: Place, results: Results) -> None:
-    host = place.hosts[job.side.family]
+    mpi = place.hosts[job.side.family]
     line = command(job, place)
     begin = time.monotonic()
-    said = run_to_end(line, host.environment(), place.timeout_s)
+    said = run_to_end(line, mpi.environment(), place.timeout_s)
     seconds = time.monotonic() - begin
     records = _records(job, said)
     if job.part.whole:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sides that are compared: each host MPI alone and with its ranks in a space."""
+"""The sides that are compared: each MPI library alone and with its ranks in a space."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from urakata import launcher, paths
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 
 TITLES = {"openmpi": "Open MPI", "mpich": "MPICH", "impi": "Intel MPI"}
 
 
 @dataclass(frozen=True)
 class Side:
-    """A host, by its family, alone or in a space."""
+    """An MPI library, by its family, alone or in a space."""
 
     family: str
     space: bool
@@ -41,12 +41,12 @@ def both_of(families: Iterable[str]) -> list[Side]:
     return [Side(family, space) for family in families for space in (False, True)]
 
 
-def installed() -> list[Host]:
+def installed() -> list[Mpi]:
     """The hosts that are found here, of all families."""
     found = []
     for family in launcher.FAMILIES:
         try:
-            found.append(launcher.find_host(family))
+            found.append(launcher.find_mpi(family))
         except paths.NotFoundError:
             continue
     return found

@@ -8,21 +8,21 @@ from typing import Any
 
 # What each engine of the study is. Those of Urakata come with options of urakata-exec.
 ENGINES = {
-    "none": "the host's own, without Urakata",
+    "none": "the MPI library's own, without Urakata",
     "poll": "Urakata, inside MPI calls only",
-    "spare": "Urakata's helper on a core of its own",
-    "shared": "Urakata's helper on the computing cores",
-    "async": "the host's own progress thread on the computing cores",
-    "async-spare": "the host's own progress thread, with a core left free for it",
+    "spare": "Urakata's progress thread on a core of its own",
+    "shared": "Urakata's progress thread on the computing cores",
+    "async": "the MPI library's own progress thread on the computing cores",
+    "async-spare": "the MPI library's own progress thread, with a core left free for it",
 }
 # As they are called in legends.
 LABELS = {
-    "none": "host alone",
+    "none": "MPI library alone",
     "poll": "Urakata, poll",
     "spare": "Urakata, spare core",
     "shared": "Urakata, shared core",
-    "async": "host's thread, shared core",
-    "async-spare": "host's thread, spare core",
+    "async": "MPI library's thread, shared core",
+    "async-spare": "MPI library's thread, spare core",
 }
 OF_URAKATA = {
     "poll": ["--engine", "poll"],
@@ -30,7 +30,7 @@ OF_URAKATA = {
     "shared": ["--engine", "thread", "--placement", "shared"],
 }
 WITH_SPARE_CORE = ("spare", "async-spare")
-OF_HOST_ASYNC = ("async", "async-spare")
+OF_MPI_ASYNC = ("async", "async-spare")
 
 OPERATIONS = (
     "iallgather",

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from urakata import paths
-from urakata.launcher import Host, taken_along
-from urakata.study.configuration import OF_HOST_ASYNC, Configuration
+from urakata.launcher import Mpi, taken_along
+from urakata.study.configuration import OF_MPI_ASYNC, Configuration
 from urakata.study.plan import ASYNC_VARIABLES
 from urakata.study.running import JobError, run_on_hosts, run_to_end
 
@@ -49,9 +49,9 @@ class Amounts:
 
 @dataclass(frozen=True)
 class Place:
-    """Where jobs run: `nodes` machines of `cores` cores under one host MPI, or test hosts on this machine."""
+    """Where jobs run: `nodes` machines of `cores` cores under one MPI library, or test hosts on this machine."""
 
-    host: Host
+    mpi: Mpi
     program: Path
     cores: int
     nodes: int = 1
@@ -98,14 +98,14 @@ def rank_command(configuration: Configuration, place: Place, amounts: Amounts) -
 
 def variables(configuration: Configuration, place: Place) -> dict[str, str]:
     """Environment of the ranks. Idle OpenMP threads sleep, unless the user wants otherwise: spinning ones would take
-    from helpers what no computation needs."""
+    from progress threads what no computation needs."""
     added = {
         "OMP_NUM_THREADS": str(configuration.threads),
         "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive"),
     }
-    if configuration.engine in OF_HOST_ASYNC:
-        added |= ASYNC_VARIABLES[place.host.family]
-    if place.host.family == "impi":
+    if configuration.engine in OF_MPI_ASYNC:
+        added |= ASYNC_VARIABLES[place.mpi.family]
+    if place.mpi.family == "impi":
         own = place.cores // configuration.ranks_per_node
         added |= {"I_MPI_PIN_DOMAIN": f"{own}:compact"} if own else {"I_MPI_PIN": "0"}
     return added
@@ -115,7 +115,7 @@ def launcher_arguments(configuration: Configuration, place: Place, added: dict[s
     """Spreads the ranks over nodes and binds each to its share of the cores, or none where they do not suffice."""
     ranks, own = configuration.ranks_per_node, place.cores // configuration.ranks_per_node
     arguments: list[str] = []
-    if place.host.family == "openmpi":
+    if place.mpi.family == "openmpi":
         if own:
             arguments += ["--map-by", f"ppr:{ranks}:node:PE={own}", "--bind-to", "core"]
         else:
@@ -124,7 +124,7 @@ def launcher_arguments(configuration: Configuration, place: Place, added: dict[s
     else:
         if place.nodes > 1:
             arguments += ["-ppn", str(ranks)]
-        if place.host.family == "mpich":
+        if place.mpi.family == "mpich":
             arguments += ["-bind-to", f"core:{own}" if own else "none"]
     return arguments + list(place.launcher_arguments)
 
@@ -143,12 +143,12 @@ def run_job(configuration: Configuration, place: Place, amounts: Amounts) -> Out
     ranks = rank_command(configuration, place, amounts)
     if place.test_hosts:
         per_host = configuration.ranks_per_node
-        said = run_on_hosts(place.test_hosts, per_host, ranks, place.host, added, place.timeout_s).said
+        said = run_on_hosts(place.test_hosts, per_host, ranks, place.mpi, added, place.timeout_s).said
     else:
         arguments = launcher_arguments(configuration, place, added)
         count = str(configuration.ranks_per_node * place.nodes)
-        command = [str(place.host.launcher), "-n", count, *arguments, *ranks]
-        said = run_to_end(command, {**place.host.environment(), **added}, place.timeout_s)
+        command = [str(place.mpi.launcher), "-n", count, *arguments, *ranks]
+        said = run_to_end(command, {**place.mpi.environment(), **added}, place.timeout_s)
     outcome = Outcome()
     for line in said.splitlines():
         outcome.take(line)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from urakata.launcher import Host, usable_cores
+from urakata.launcher import Mpi, usable_cores
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Machine:
     governor: str
     virtual: bool
     load: float
-    host: str
+    mpi: str
 
     def as_json(self) -> dict[str, Any]:
         """Its fields."""
@@ -58,7 +58,7 @@ def _cpu_info(field: str) -> str:
     return found[1].strip() if found else ""
 
 
-def describe_machine(*hosts: Host) -> Machine:
+def describe_machine(*hosts: Mpi) -> Machine:
     """Asks the kernel. `hosts` are the MPIs that will be used."""
     memory = re.search(r"MemTotal:\s*(\d+)", _read("/proc/meminfo"))
     return Machine(
@@ -73,5 +73,5 @@ def describe_machine(*hosts: Host) -> Machine:
         governor=_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         virtual=" hypervisor " in f" {_cpu_info('flags')} ",
         load=round(os.getloadavg()[0], 2),
-        host=", ".join(f"{host.family} {host.version}" for host in hosts),
+        mpi=", ".join(f"{mpi.family} {mpi.version}" for mpi in hosts),
     )

@@ -23,7 +23,7 @@ THEFT_TEXT = "(time of the compute part inside T - Tw) / Tw"
 LIMIT_TEXT = "max(Tc, Tw + Tcpu): the best possible T, as bytes that a core must copy cannot be hidden on that core"
 TCPU_TEXT = (
     "the caller's CPU time from start to completion when it tests and sleeps in turn, less what as many tests cost "
-    "that find nothing; plus the helper's CPU time where it shares the computing cores; at most Tc"
+    "that find nothing; plus the progress thread's CPU time where it shares the computing cores; at most Tc"
 )
 
 

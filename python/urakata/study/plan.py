@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from urakata.study.configuration import DEFAULT_ALGORITHM, OF_HOST_ASYNC, OF_URAKATA, WITH_SPARE_CORE, Configuration
+from urakata.study.configuration import DEFAULT_ALGORITHM, OF_MPI_ASYNC, OF_URAKATA, WITH_SPARE_CORE, Configuration
 
 # How each family's own progress thread is switched on; Open MPI has none.
 ASYNC_VARIABLES = {
@@ -65,7 +65,7 @@ def impossible(engine: str, ranks_per_node: int, threads: int, cores: int, famil
     own = cores // ranks_per_node
     if ranks_per_node * nodes == 1:
         return "one rank in all has nobody to talk to"
-    if engine in OF_HOST_ASYNC and family not in ASYNC_VARIABLES:
+    if engine in OF_MPI_ASYNC and family not in ASYNC_VARIABLES:
         return f"{family} has no progress thread of its own"
     if engine in WITH_SPARE_CORE and own < threads + 1:
         left = "not one whole core each" if own == 0 else f"{own} each, all of which compute"
@@ -74,7 +74,7 @@ def impossible(engine: str, ranks_per_node: int, threads: int, cores: int, famil
 
 
 def make_plan(axes: Axes, cores: int, family: str, nodes: int = 1) -> Plan:
-    """Configurations in the order of the axes. `cores` of a node; `family` of the host MPI."""
+    """Configurations in the order of the axes. `cores` of a node; `family` of the MPI library."""
     plan = Plan()
     for operation in axes.operations:
         for kind in axes.kinds:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measuring programs: built by `./dev build` for the tree's hosts, else compiled with the host's own mpicc."""
+"""The measuring programs: built by `./dev build` for the tree's hosts, else compiled with the MPI library's own
+mpicc."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from urakata import paths
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 
 FLAGS = ["-std=gnu11", "-O2", "-fopenmp", "-pthread"]
 _METIS = ("-DURAKATA_METIS", "-lmetis")
@@ -19,12 +20,12 @@ _WITH = {"solver": (_METIS, ())}
 """What else a program is built with: what is tried first, and what where that is not installed."""
 
 
-def _built(host: Host, name: str) -> Path | None:
+def _built(mpi: Mpi, name: str) -> Path | None:
     folder = paths.hosts()
-    if not folder or not host.launcher.resolve().is_relative_to((folder / host.family).resolve()):
+    if not folder or not mpi.launcher.resolve().is_relative_to((folder / mpi.family).resolve()):
         return None
     try:
-        return paths.program(f"bench/{host.family}/{name}")
+        return paths.program(f"bench/{mpi.family}/{name}")
     except paths.NotFoundError:
         return None
 
@@ -37,10 +38,10 @@ def _source(name: str) -> Path | None:
     return next((one for one in candidates if one.is_file()), None)
 
 
-def _compiler(host: Host) -> Path | None:
+def _compiler(mpi: Mpi) -> Path | None:
     # /usr/bin/mpirun.openmpi belongs to mpicc.openmpi.
-    suffix = host.launcher.suffix if host.launcher.suffix in (".openmpi", ".mpich") else ""
-    beside = host.launcher.parent / f"mpicc{suffix}"
+    suffix = mpi.launcher.suffix if mpi.launcher.suffix in (".openmpi", ".mpich") else ""
+    beside = mpi.launcher.parent / f"mpicc{suffix}"
     return beside if beside.is_file() else None
 
 
@@ -52,16 +53,16 @@ def _lacks_header(errors: str) -> bool:
     return "mpi.h: No such file" in errors or "'mpi.h' file not found" in errors
 
 
-def _compile(host: Host, compiler: Path, source: Path) -> Path:
+def _compile(mpi: Mpi, compiler: Path, source: Path) -> Path:
     sources = [source, *sorted(source.parent.glob(f"{source.stem}_*.c"))]
     text = b"".join(part.read_bytes() for part in [*sources, *sorted(source.parent.glob("*.h"))])
-    key = hashlib.sha256(text + f"{compiler.resolve()} {host.version} {FLAGS}".encode()).hexdigest()[:16]
+    key = hashlib.sha256(text + f"{compiler.resolve()} {mpi.version} {FLAGS}".encode()).hexdigest()[:16]
     program = _cache() / key / source.stem
     if program.is_file():
         return program
     program.parent.mkdir(parents=True, exist_ok=True)
-    environment = host.environment()
-    if host.family == "impi":
+    environment = mpi.environment()
+    if mpi.family == "impi":
         environment.setdefault("I_MPI_ROOT", str(compiler.parent.parent))
     # Compiled under another name first: two commands may do this at the same time.
     partial = program.with_name(f"{source.stem}.{os.getpid()}")
@@ -84,19 +85,19 @@ def _compile(host: Host, compiler: Path, source: Path) -> Path:
     return program
 
 
-def find_program(host: Host, named: Path | None = None, name: str = "overlap") -> Path:
+def find_program(mpi: Mpi, named: Path | None = None, name: str = "overlap") -> Path:
     """bench/NAME for this host; compiled now where it has to be. Raises NotFoundError with what to do."""
     if named:
         if not os.access(named, os.X_OK):
             raise paths.NotFoundError(f"--program {named}: no such program")
         return named.absolute()
-    if built := _built(host, name):
+    if built := _built(mpi, name):
         return built
-    compiler, source = _compiler(host), _source(name)
+    compiler, source = _compiler(mpi), _source(name)
     if compiler and source and shutil.which("cc"):
-        return _compile(host, compiler, source)
+        return _compile(mpi, compiler, source)
     missing = "there is no mpicc beside it" if not compiler else f"bench/{name}.c is not installed"
     raise paths.NotFoundError(
-        f"bench/{name} is not built for {host.launcher}, and {missing}: build bench/{name}.c with mpicc -O2 "
+        f"bench/{name} is not built for {mpi.launcher}, and {missing}: build bench/{name}.c with mpicc -O2 "
         "-fopenmp and give it by --program"
     )

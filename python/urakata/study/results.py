@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from urakata.study import measures
-from urakata.study.configuration import OF_HOST_ASYNC, Configuration
+from urakata.study.configuration import OF_MPI_ASYNC, Configuration
 
 TIMES = ("pure", "pure_init", "compute_alone", "init", "compute", "wait", "overall")
 
@@ -50,9 +50,10 @@ class Row:
 
     @property
     def tcpu(self) -> float:
-        """See measures.TCPU_TEXT. A host's progress thread polls, which is no work of communication: not in here."""
+        """See measures.TCPU_TEXT. An MPI library's progress thread polls, which is no work of communication: not in
+        here."""
         caller = sum(float(run["caller_cpu"]) for run in self.runs) / len(self.runs)
-        shares = self.configuration.shares_cores and self.configuration.engine not in OF_HOST_ASYNC
+        shares = self.configuration.shares_cores and self.configuration.engine not in OF_MPI_ASYNC
         return min(caller + (self.helper_cpu("tested") if shares else 0.0), self.time("pure").median)
 
     def by_round(self) -> dict[int, dict[str, float]]:
@@ -128,7 +129,8 @@ class Results:
         return sorted((row for row in self.rows if row.configuration == configuration), key=lambda row: row.bytes)
 
     def base(self, configuration: Configuration) -> Configuration | None:
-        """The host's own with the same operation, computation and p_node and, if there are several, most threads."""
+        """The MPI library's own with the same operation, computation and p_node and, if there are several, most
+        threads."""
         alike = [
             one
             for one in self.configurations()
@@ -139,7 +141,7 @@ class Results:
         return max(alike, key=lambda one: (one.threads == configuration.threads, one.threads), default=None)
 
     def ratio(self, row: Row, time: str = "overall") -> float | None:
-        """Its time over the host's own at the same size, or None where that was not measured."""
+        """Its time over the MPI library's own at the same size, or None where that was not measured."""
         base = self.base(row.configuration)
         other = self.row(base, row.bytes) if base else None
         if other is None or other.time(time).median <= 0:
@@ -147,20 +149,20 @@ class Results:
         return row.time(time).median / other.time(time).median
 
     def ratios_by_round(self, configuration: Configuration, sizes: Iterable[int]) -> list[float]:
-        """Overall time over the host's own in the same round, geometric mean over the sizes: of each round in which
-        both have all of them."""
+        """Overall time over the MPI library's own in the same round, geometric mean over the sizes: of each round in
+        which both have all of them."""
         base = self.base(configuration)
         if base is None:
             return []
         pairs = [(self.row(configuration, size), self.row(base, size)) for size in sizes]
-        both = [(own.by_round(), of_host.by_round()) for own, of_host in pairs if own and of_host]
+        both = [(own.by_round(), of_mpi.by_round()) for own, of_mpi in pairs if own and of_mpi]
         if not both:
             return []
-        numbers = set.intersection(*(own.keys() & of_host.keys() for own, of_host in both))
+        numbers = set.intersection(*(own.keys() & of_mpi.keys() for own, of_mpi in both))
         return [
             measures.geometric_mean(
-                own[number]["overall"] / of_host[number]["overall"] if of_host[number]["overall"] > 0 else math.nan
-                for own, of_host in both
+                own[number]["overall"] / of_mpi[number]["overall"] if of_mpi[number]["overall"] > 0 else math.nan
+                for own, of_mpi in both
             )
             for number in sorted(numbers)
         ]

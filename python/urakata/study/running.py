@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from urakata import job_guard
-from urakata.launcher import Host
+from urakata.launcher import Mpi
 
 if TYPE_CHECKING:
     from urakata.hosts import Hosts
@@ -95,7 +95,7 @@ def run_on_hosts(
     hosts: Hosts,
     ranks_per_host: int,
     command: Sequence[str],
-    host: Host,
+    mpi: Mpi,
     environment: Mapping[str, str],
     timeout_s: float,
 ) -> Done:
@@ -103,7 +103,7 @@ def run_on_hosts(
     fails or takes too long."""
     begin = time.monotonic()
     try:
-        done = hosts.run(command, ranks_per_host=ranks_per_host, host_mpi=host, env=environment, timeout=timeout_s)
+        done = hosts.run(command, ranks_per_host=ranks_per_host, host_mpi=mpi, env=environment, timeout=timeout_s)
     except subprocess.TimeoutExpired as error:
         raise JobError(f"not done after {timeout_s:g} s") from error
     if done.returncode != 0:

@@ -62,7 +62,7 @@ def _key(configuration: Configuration) -> str:
 def run_session(plan: Plan, place: Place, amounts: Amounts, repeats: int, progress: Progress) -> Session:
     """Measures every configuration `repeats` times.
 
-    With amounts.work "match" a first run of the host's own finds, for each size, how much computation takes
+    With amounts.work "match" a first run of the MPI library's own finds, for each size, how much computation takes
     amounts.scale times as long as communication; all sides then compute just as much.
     """
     session = Session()

@@ -71,13 +71,13 @@ def summary(results: Results, operation: str, kind: str) -> TextTable:
             "OSU",
             "IMB",
             "T/limit",
-            "helper CPU",
-            "T / host's",
-            "small Tc / host's",
+            "progress thread CPU",
+            "T / MPI's",
+            "small Tc / MPI's",
         ],
         rows,
-        "Medians over sizes from 8 KiB up; in brackets: the rounds. helper CPU: of one core, while both run. "
-        "T / host's: overall time over the host's own with the same p_node, geometric mean; small Tc / host's: "
+        "Medians over sizes from 8 KiB up; in brackets: the rounds. Progress thread CPU: of one core, while both run. "
+        "T / MPI's: overall time over the MPI library's own, same p_node, geometric mean; small Tc / MPI's: "
         "communication alone below 8 KiB.",
     )
 
@@ -135,9 +135,9 @@ def choice(results: Results) -> TextTable:
             )
     return TextTable(
         "Fastest overall",
-        ["operation, computation", "messages", "p_node x engine", "which is", "T / host's", "between"],
+        ["operation, computation", "messages", "p_node x engine", "which is", "T / MPI's", "between"],
         rows,
-        "Least geometric mean of overall times, at equal bytes a rank and equal computation a node. T / host's: ratio "
+        "Least geometric mean of overall times, at equal bytes a rank and equal computation a node. T / MPI's: ratio "
         "to the MPI library's own time in the same rounds, geometric mean; between: its 95 % interval, corrected for "
         "choosing the fastest (Student's t of the rounds, Bonferroni); within noise: it may not be faster at all.",
         textual=("messages", "p_node x engine", "which is", "between"),
@@ -145,9 +145,10 @@ def choice(results: Results) -> TextTable:
 
 
 def _verdict(best: Configuration, rounds: list[float], among: int) -> tuple[str, str]:
-    """T / host's, and whether what is the fastest of `among` configurations is surely faster than the host's own."""
+    """T / MPI's, and whether what is the fastest of `among` configurations is surely faster than the MPI
+    library's own."""
     if best.engine == "none":
-        return "1.00", "nothing is faster than the host's own"
+        return "1.00", "nothing is faster than the MPI library's own"
     known = mean_ratio(rounds, among)
     if known is None:
         return (f"{rounds[0]:.2f}", "spread not known") if rounds else ("-", "-")

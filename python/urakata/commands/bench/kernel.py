@@ -100,7 +100,7 @@ def kernel(
             "who reads them); a list.  [dim]default: none and, where it can be set, rps[/dim]"
         ),
     ] = None,
-    host: Annotated[str, typer.Option("--mpi", "--host", metavar="MPI", help=job_options.MPIS)] = "openmpi",
+    mpi: Annotated[str, typer.Option("--mpi", "--host", metavar="MPI", help=job_options.MPIS)] = "openmpi",
     rate: LinkRate = "1gbit",
     repeats: Annotated[int | None, typer.Option(min=1, help="Rounds.  [dim]default: 3, quick 1[/dim]")] = None,
     timeout: Timeout = 120.0,
@@ -109,7 +109,7 @@ def kernel(
     again: Earlier = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions, one round.")] = False,
 ) -> None:
-    """Who carries collectives on while ranks compute: the program, the host, a thread or the kernel."""
+    """Who carries collectives on while ranks compute: the program, the MPI library, a thread or the kernel."""
     from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Bed, variants
     from urakata.kernel_study.session import Amounts, Job, Session
     from urakata.kernel_study.steering import settable
@@ -127,7 +127,7 @@ def kernel(
         of_bytes = parse_sizes(sizes or ("64,64K" if quick else "64,1K,16K,64K,256K,1M"))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--sizes") from error
-    found = launcher.find_host_of_benchmarks(host)
+    found = launcher.find_mpi_of_benchmarks(mpi)
     program = find_program(found, name="kernel")
     if not only_json:
         make_folder(output)

@@ -64,11 +64,11 @@ def _axes(
     threads: str | None,
     engine: str,
     algorithm: str | None,
-    host_async: bool,
+    mpi_async: bool,
     cores: int,
     quick: bool,
 ) -> Axes:
-    from urakata.study.configuration import DEFAULT_ALGORITHM, KINDS, OF_HOST_ASYNC, OF_URAKATA, OPERATIONS
+    from urakata.study.configuration import DEFAULT_ALGORITHM, KINDS, OF_MPI_ASYNC, OF_URAKATA, OPERATIONS
     from urakata.study.plan import Axes, default_ranks_per_node, quick_ranks_per_node
 
     engines = listed(engine, "--engine", ("none", *OF_URAKATA))
@@ -77,7 +77,7 @@ def _axes(
         operations=listed(operation, "--operation", OPERATIONS),
         kinds=listed(kind, "--kind", KINDS),
         ranks_per_node=numbers(ranks_per_node, "--ranks-per-node") if ranks_per_node else divisions,
-        engines=engines + (list(OF_HOST_ASYNC) if host_async else []),
+        engines=engines + (list(OF_MPI_ASYNC) if mpi_async else []),
         threads=numbers(threads, "--threads") if threads else (),
         algorithms=listed(algorithm, "--algorithm") if algorithm else [DEFAULT_ALGORITHM],
     )
@@ -115,13 +115,13 @@ def overlap(
         typer.Option(help="t_calc, a list.  [dim]default: cores / p_node, one less where a core is spared[/dim]"),
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="none (the host alone), poll, spare and shared, a list.")
+        str, typer.Option(help="none (the MPI library alone), poll, spare and shared, a list.")
     ] = "none,poll,spare,shared",
     algorithm: Annotated[
         str | None, typer.Option(help="Algorithms of Urakata, a list, such as ring,recursive_doubling.")
     ] = None,
-    host_async: Annotated[
-        bool, typer.Option("--host-async", help="Also the host's own progress thread (MPICH, Intel MPI).")
+    mpi_async: Annotated[
+        bool, typer.Option("--host-async", help="Also the MPI library's own progress thread (MPICH, Intel MPI).")
     ] = False,
     kind: Annotated[
         str | None,
@@ -133,7 +133,7 @@ def overlap(
     amount: Annotated[
         str | None,
         typer.Option(
-            help="How much is computed: paper (the study's), or match (as long as the host communicates).  "
+            help="How much is computed: paper (the study's), or match (as long as the MPI library communicates).  "
             "[dim]default: paper, quick match[/dim]"
         ),
     ] = None,
@@ -145,7 +145,7 @@ def overlap(
         float | None,
         typer.Option(min=1, help="Longest time for a loop at one size.  [dim]default: 300, quick 60[/dim]"),
     ] = None,
-    host: Annotated[
+    mpi: Annotated[
         str | None,
         typer.Option("--mpi", "--host", metavar="MPI", help=job_options.MPIS),
     ] = None,
@@ -193,12 +193,12 @@ def overlap(
     from urakata.study.program import find_program
     from urakata.study.session import run_session, steps
 
-    chosen_host = launcher.find_host_of_benchmarks(host)
-    machine = describe_machine(chosen_host)
+    chosen_mpi = launcher.find_mpi_of_benchmarks(mpi)
+    machine = describe_machine(chosen_mpi)
     here = cores or (max(1, machine.cores // hosts) if hosts else machine.cores)
     count = hosts or nodes
-    axes = _axes(operation, kind, ranks_per_node, threads, engine, algorithm, host_async, here, quick)
-    plan = make_plan(axes, here, chosen_host.family, count)
+    axes = _axes(operation, kind, ranks_per_node, threads, engine, algorithm, mpi_async, here, quick)
+    plan = make_plan(axes, here, chosen_mpi.family, count)
     if hosts and hosts * max((c.ranks_per_node * c.threads for c in plan.configurations), default=0) > machine.cores:
         plan.warnings.append(f"oversubscribed: {hosts} test hosts share {machine.cores} cores of this machine")
     if not plan.configurations:
@@ -217,8 +217,8 @@ def overlap(
     )
     rounds = repeats or 4
     place = Place(
-        chosen_host,
-        find_program(chosen_host, program),
+        chosen_mpi,
+        find_program(chosen_mpi, program),
         here,
         nodes=nodes,
         launcher_arguments=launcher_arguments or [],

@@ -126,7 +126,7 @@ def sites(
     compute: Annotated[
         str, typer.Option(help="How long a site leader computes, such as 200ms; 0: leave that out.")
     ] = "200ms",
-    host: Annotated[
+    mpi: Annotated[
         str, typer.Option("--mpi", "--host", metavar="MPI", help="openmpi, mpich, or the folder of an MPI.")
     ] = "openmpi",
     repeats: Annotated[
@@ -145,7 +145,8 @@ def sites(
         typer.Option("--paper", help="All of the figures: delays and losses, two to four sites; takes hours."),
     ] = False,
 ) -> None:
-    """Collectives across long links: the host's own, Urakata's by number of lanes, and plain sockets as a floor."""
+    """Collectives across long links: the MPI library's own, Urakata's by number of lanes, and plain sockets as a
+    floor."""
     from urakata.sites_study.beds import Bed, paper_beds
     from urakata.sites_study.methods import OPERATIONS
     from urakata.sites_study.session import Amounts
@@ -179,7 +180,7 @@ def sites(
         legs = [_leg(bed, link_rate, flow_rate, forced, computing_ms) for bed in beds]
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    found = launcher.find_host_of_benchmarks(host)
+    found = launcher.find_mpi_of_benchmarks(mpi)
     legs = [replace(leg, methods=[one for one in leg.methods if one.family in ("", found.family)]) for leg in legs]
     program = find_program(found, name="sites")
     if not only_json:
@@ -265,7 +266,7 @@ def _run_all(
     legs: list[Leg],
     operations: list[str],
     program: Path,
-    found: launcher.Host,
+    found: launcher.Mpi,
     amounts: Amounts,
     rounds: int,
     timeout: float,

@@ -111,7 +111,7 @@ def solver(
         str | None,
         typer.Option(help="alone, urakata, space; a list.  [dim]default: all; no space over test hosts[/dim]"),
     ] = None,
-    host: Annotated[
+    mpi: Annotated[
         str | None,
         typer.Option("--mpi", "--host", metavar="MPI", help="openmpi, mpich, impi, or folders of MPIs, a list."),
     ] = None,
@@ -162,7 +162,7 @@ def solver(
         operations=50 if quick else 10,
         measures=listed(measure, "--measure", list(MEASURES)),
     )
-    found = {one.family: one for one in (launcher.find_host(name) for name in listed(host or "openmpi", "--mpi"))}
+    found = {one.family: one for one in (launcher.find_mpi(name) for name in listed(mpi or "openmpi", "--mpi"))}
     place = Place(found, {name: find_program(one, name="solver") for name, one in found.items()}, timeout)
     sides = [Side(family, one) for family in found for one in modes]
     jobs = jobs_of([(name, one) for name in partitions for one in chosen], sides, listed(ways, "--ways", WAYS))

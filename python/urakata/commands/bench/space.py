@@ -25,7 +25,7 @@ EXAMPLES = """
       # a first look, in about a minute
 
   urakata bench space
-      # the study, on every host MPI that is installed
+      # the study, on every MPI library that is installed
 
   urakata bench space --mpi openmpi,mpich --repeats 5
 
@@ -64,11 +64,11 @@ def _place(wanted: list[str] | None, programs: list[str], timeout: float) -> Pla
     from urakata.space_study.side import installed
     from urakata.study.program import find_program
 
-    found = [launcher.find_host(name) for name in wanted] if wanted else installed()
+    found = [launcher.find_mpi(name) for name in wanted] if wanted else installed()
     if not found:
-        raise paths.NotFoundError("no host MPI was found. In the source tree, run ./dev setup; or name one: --host")
-    hosts = {host.family: host for host in found}
-    built = {(name, family): find_program(host, name=name) for name in programs for family, host in hosts.items()}
+        raise paths.NotFoundError("no MPI library was found. In the source tree, run ./dev setup; or name one: --host")
+    hosts = {mpi.family: mpi for mpi in found}
+    built = {(name, family): find_program(mpi, name=name) for name in programs for family, mpi in hosts.items()}
     return Place(hosts, built, timeout)
 
 
@@ -79,7 +79,7 @@ def space(
             "--part", help="Parts of the study, a list: messages, layouts, memory, starting.  [dim]default: all[/dim]"
         ),
     ] = None,
-    host: Annotated[
+    mpi: Annotated[
         str | None,
         typer.Option(
             "--mpi",
@@ -98,7 +98,8 @@ def space(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """What the ranks of a node gain from one address space: each host MPI alone and with --space, beside the floor."""
+    """What the ranks of a node gain from one address space: each MPI library alone and with --space, beside the
+    floor."""
     from urakata.space_study.parts import PARTS
     from urakata.space_study.session import command, jobs_of, run_session
     from urakata.space_study.side import both_of
@@ -111,7 +112,7 @@ def space(
         return
     if launcher.usable_cores() < 2:
         raise paths.NotFoundError("two ranks need two cores, and here is only one that may be used")
-    place = _place(listed(host, "--mpi") if host is not None else None, [one.program for one in parts], timeout)
+    place = _place(listed(mpi, "--mpi") if mpi is not None else None, [one.program for one in parts], timeout)
     jobs = jobs_of(parts, both_of(place.hosts), quick)
     if dry_run:
         for job in jobs:
