@@ -63,7 +63,7 @@ Result<std::string> cost_list(const std::string& value) {
   const toml::parse_result parsed = toml::parse_file(value);
   if (!parsed) {
     return Error{place(value, parsed.error().source()) + std::string(parsed.error().description()) +
-                 "; a TOML file of costs has lines such as step = 2000 below a heading such as [host]"};
+                 "; a TOML file of costs has lines such as step = 2000 below a heading such as [native]"};
   }
   std::string list;
   for (const auto& [group, node] : parsed.table()) {
@@ -76,7 +76,8 @@ Result<std::string> cost_list(const std::string& value) {
       return wrong(" is a group of costs; write it once, as a heading such as [node], and its costs below");
     }
     if (table == nullptr) return wrong(" stands in no group; write it below a heading such as [node] or [copy]");
-    if (table->empty() && !is_group(name)) return wrong(" is no group of costs; `urakata info --expert` lists them");
+    if (table->empty() && !is_group(name))
+      return wrong(" is no group of costs; `urakata check --options --expert` lists them");
     for (const auto& [key, cost] : *table) {
       if (Status added = add(list, value, name + "." + std::string(key.str()), key, cost); !added) return added.error();
     }

@@ -47,7 +47,7 @@ std::string unknown(std::string_view key) {
   for (const Number& number : kNumbers) keys.push_back(number.key);
   const std::string_view near = nearest(key, keys);
   return std::string(key) + " is nothing that a link has; " +
-         (near.empty() ? "`urakata tune sites` writes such tables" : "did you mean " + std::string(near) + "?");
+         (near.empty() ? "`urakata check --links` writes such tables" : "did you mean " + std::string(near) + "?");
 }
 
 // Reads one table [[link]].
@@ -144,12 +144,12 @@ Result<std::string> known_links_of(const std::string& path) {
   const bool folder = std::filesystem::is_directory(path, unknown_error);  // a folder parses as an empty file
   if (folder || access(path.c_str(), R_OK) != 0) {
     return Error{"LINK_RATES: " + path + ": " + std::strerror(folder ? EISDIR : errno) +
-                 "; `urakata tune sites --file " + path +
+                 "; `urakata check --links --file " + path +
                  "` makes it, an empty file is filled by the next job, and measure "
                  "does without"};
   }
   const toml::parse_result parsed = toml::parse_file(path);
-  const std::string how = "; tables [[link]] are all that such a file has (`urakata tune sites` writes them)";
+  const std::string how = "; tables [[link]] are all that such a file has (`urakata check --links` writes them)";
   if (!parsed) {
     return Error{path + ":" + std::to_string(parsed.error().source().begin.line) + ": " +
                  std::string(parsed.error().description()) + how};

@@ -153,7 +153,7 @@ void put_engines(JsonWriter& json, bool threads, const tune::Placement& placemen
 
 int probe(std::span<char*> libraries) {
   JsonWriter json;
-  json.object().key("host").object();
+  json.object().key("mpi_library").object();
   const bool threads = ask_library(libraries, json);
   json.end();
   // Read after MPI_Init, since some MPI libraries bind only then.

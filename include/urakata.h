@@ -22,8 +22,8 @@ extern "C" {
 #define URAKATA_API __attribute__((weak))
 #endif
 
-/* Chooses who runs the collectives of a communicator from now on: "host", "poll" or "thread". Collective: all ranks
- * of the communicator call it at the same point of their order of collectives; "host" must be chosen by all or by none.
+/* Chooses who runs the collectives of a communicator from now on: "native", "poll" or "thread". Collective: all ranks
+ * of the communicator call it at the same point of their order of collectives; "native" must be chosen by all or by none.
  * Fails with MPI_ERR_PENDING while non-blocking collectives are pending, and with MPI_ERR_ARG for an engine that does
  * not exist or is not to be had in this run, or where another rank cannot change; then no rank's engine changes. */
 URAKATA_API int ura_engine(MPI_Comm comm, const char* engine);

@@ -89,7 +89,7 @@ struct Arguments {
 // algorithm of an operation, which suits everything).
 struct Algorithm {
   std::string_view name;      // "ring"
-  std::string_view sentence;  // what it is, with its source; shown by `urakata info`
+  std::string_view sentence;  // what it is, with its source; shown by `urakata check --options`
   Result<schedule::Schedule> (*build)(const Arguments& arguments);
   bool commutative_only = false;
   // Ranks send nothing but their inputs, so no message waits for a reduction, where messages are not cut. There is one

@@ -22,7 +22,7 @@ struct CallSiteKey {
   std::string_view operation = {};     // "Iallgather", as in the standard without the prefix
   const void* address = nullptr;       // the call's return address in the program
   std::uint64_t bytes = 0;             // payload, as the operation counts it (collectives.hpp, Arguments::bytes)
-  std::string_view engine = {};        // "poll", "thread", "host"
+  std::string_view engine = {};        // "poll", "thread", "native"
   std::string_view algorithm = {};     // "ring"; empty where the MPI library decides
   const PythonLine* python = nullptr;  // lives as long as the process; nullptr: the call is not a Python program's
 };

@@ -18,7 +18,7 @@ namespace urakata::observe {
 struct MessageKey {
   std::string_view operation = {};  // "Isend", as in the standard without the prefix
   const void* address = nullptr;    // the call's return address in the program
-  std::string_view carrier = {};    // "space", "wire", "host", those that are there joined by "or", or "itself"
+  std::string_view carrier = {};    // "space", "wire", "native", those that are there joined by "or", or "itself"
 };
 
 class MessageSite {

@@ -12,7 +12,7 @@
 namespace urakata::observe {
 namespace {
 
-constexpr std::uint64_t kFormat = 3;  // raised when a reader of the old form would go wrong
+constexpr std::uint64_t kFormat = 4;  // raised when a reader of the old form would go wrong
 
 void put(JsonWriter& json, const char* key, const Times& times) {
   json.key(key).object();
@@ -55,7 +55,7 @@ void put(JsonWriter& json, const CallSite& site, const Meta& meta) {
   put(json, "wait", site.wait);
   put(json, "in_flight", site.in_flight);
   put(json, "overlapped", site.overlapped);
-  json.key("helper_ns").number(site.progress_thread_ns.load(std::memory_order_relaxed)).key("samples").array();
+  json.key("progress_thread_ns").number(site.progress_thread_ns.load(std::memory_order_relaxed)).key("samples").array();
   for (const Sample& sample : site.samples.all()) put(json, sample);
   json.end().end();
 }
@@ -76,7 +76,7 @@ void put(JsonWriter& json, const MessageSite& site, const Meta& meta) {
   number("timed", site.timed);
   number("life_ns", site.life_ns);
   number("gap_ns", site.gap_ns);
-  number("hidden_ns", site.overlapped_ns);
+  number("overlapped_ns", site.overlapped_ns);
   json.end();
 }
 
@@ -94,11 +94,11 @@ std::string text_of(const Observer& observer, const Meta& meta) {
   json.key("node_cores").number(meta.node_cores);
   json.key("host").string(host_name()).key("pid").signed_number(getpid());
   json.key("clock").string(clock_name());
-  json.key("program").string(meta.program).key("host_mpi").string(meta.mpi_library).key("abi").string(meta.abi);
+  json.key("program").string(meta.program).key("mpi_library").string(meta.mpi_library).key("abi").string(meta.abi);
   json.key("engine").string(meta.engine).key("engine_why").string(meta.engine_why);
   json.key("transport").string(meta.transport).key("transport_why").string(meta.transport_why);
   json.key("messages_by").string(meta.messages).key("messages_why").string(meta.messages_why);
-  json.key("messages_helper").boolean(meta.messages_progress);
+  json.key("messages_progress_thread").boolean(meta.messages_progress);
   json.key("space").object().key("asked").boolean(meta.space.asked).key("ranks").number(meta.space.ranks);
   json.key("why").string(meta.space.why).end();
   if (!meta.sites.found.empty()) {
@@ -125,7 +125,7 @@ std::string text_of(const Observer& observer, const Meta& meta) {
     json.key("devices").object().key("drivers").string(meta.devices.drivers);
     json.key("fetched").number(meta.devices.fetched).key("stored").number(meta.devices.stored).end();
   }
-  json.key("helpers").array();
+  json.key("progress_threads").array();
   for (const Meta::ProgressThreadFacts& progress_thread : meta.progress_threads) {
     json.object().key("placement").string(progress_thread.placement).key("cpus").string(progress_thread.cpus);
     json.key("cpu_seconds").real(progress_thread.cpu_seconds).end();

@@ -33,9 +33,9 @@ struct Meta {
   std::string abi;          // "openmpi", "mpich", "abi"
   std::string engine;
   std::string engine_why;  // e.g. why a spare core was refused
-  std::string transport;   // of our messages between nodes: host or wire
+  std::string transport;   // of our messages between nodes: native or wire
   std::string transport_why;
-  std::string messages;  // by what the program's own go between nodes: host or wire
+  std::string messages;  // by what the program's own go between nodes: native or wire
   std::string messages_why;
   bool messages_progress = false;  // a progress thread moves them while the program computes
   struct Space {

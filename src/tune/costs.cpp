@@ -82,9 +82,9 @@ constexpr auto kOthers = std::to_array<CostRow>({
     {"copy", "short_block", "bytes", "In a space, shorter blocks are packed where they are few or on a list", kLayouts,
      0, kMostBlock, in<&Costs::copy, &CopyCosts::short_block>},
     {"copy", "exchange_block", "bytes", "In a space, blocks up to this are packed by a sender that also receives",
-     kFaces, 0, kMostBlock, in<&Costs::copy, &CopyCosts::exchange_block>},
+     kFaces, 0, kMostBlock, in<&Costs::copy, &CopyCosts::channel_block>},
     {"copy", "exchange_most", "bytes", "In a space, a sender that also receives copies payloads up to this aside",
-     kExchanges, 0, kMostBytes, in<&Costs::copy, &CopyCosts::exchange_most>},
+     kExchanges, 0, kMostBytes, in<&Costs::copy, &CopyCosts::channel_most>},
     {"copy", "loose", "ratio", "In a space on Intel, from so much memory a payload byte short blocks are packed",
      kLayouts, 0, kMostBlock, in<&Costs::copy, &CopyCosts::loose>},
     {"copy", "crowded", "ratio", "In a space on Intel, whole lines with so many times less cache are packed, too",
@@ -95,25 +95,25 @@ constexpr auto kOthers = std::to_array<CostRow>({
      kLine, kMostPiece, in<&Costs::copy, &CopyCosts::piece_least>},
     {"copy", "piece_most", "bytes", "Longest piece of what two ranks copy; not below the shortest", kNotMeasured, kLine,
      kMostPiece, in<&Costs::copy, &CopyCosts::piece_most>},
-    {"exchange", "pull_least", "bytes",
+    {"channel", "pull_least", "bytes",
      "Neighbourhood channels: from here the receiver copies, between neighbours that send to each other", kChannels, 0,
-     kMostBytes, in<&Costs::exchange, &ExchangeCosts::pull_least>},
-    {"exchange", "direct_least", "bytes", "Neighbourhood channels: from here a receiver has a ready flag", kChannels, 0,
-     kMostBytes, in<&Costs::exchange, &ExchangeCosts::direct_least>},
-    {"exchange", "landing_most", "bytes", "Neighbourhood channels: up to here early payloads have bounce buffers",
-     kChannels, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::landing_most>},
-    {"exchange", "short_landing_most", "bytes",
+     kMostBytes, in<&Costs::channel, &ChannelCosts::pull_least>},
+    {"channel", "direct_least", "bytes", "Neighbourhood channels: from here a receiver has a ready flag", kChannels, 0,
+     kMostBytes, in<&Costs::channel, &ChannelCosts::direct_least>},
+    {"channel", "bounce_most", "bytes", "Neighbourhood channels: up to here early payloads have bounce buffers",
+     kChannels, 0, kMostBytes, in<&Costs::channel, &ChannelCosts::bounce_most>},
+    {"channel", "short_bounce_most", "bytes",
      "Neighbourhood channels: up to here bounce buffers alone, if blocks are shorter than a line", kChannels, 0,
-     kMostBytes, in<&Costs::exchange, &ExchangeCosts::short_landing_most>},
-    {"exchange", "shared_most", "bytes", "Neighbourhood channels: below, all payloads between two ranks share one",
-     kChannels, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::shared_most>},
-    {"exchange", "far_landing_most", "bytes", "Neighbourhood channels: bounce buffers up to here between nodes",
-     kNotMeasured, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::far_landing_most>},
-    {"exchange", "plan_landing", "bytes", "Neighbourhood channels: most memory for bounce buffers of one", kNotMeasured,
-     0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::plan_landing>},
-    {"exchange", "all_landing", "bytes", "Neighbourhood channels: most memory for bounce buffers of a process",
-     kNotMeasured, 0, kMostBytes, in<&Costs::exchange, &ExchangeCosts::all_landing>},
-    {"helper", "gap", "ns", "A progress thread on the program's core is woken where longer passes from start to wait",
+     kMostBytes, in<&Costs::channel, &ChannelCosts::short_bounce_most>},
+    {"channel", "shared_most", "bytes", "Neighbourhood channels: below, all payloads between two ranks share one",
+     kChannels, 0, kMostBytes, in<&Costs::channel, &ChannelCosts::shared_most>},
+    {"channel", "far_bounce_most", "bytes", "Neighbourhood channels: bounce buffers up to here between nodes",
+     kNotMeasured, 0, kMostBytes, in<&Costs::channel, &ChannelCosts::far_bounce_most>},
+    {"channel", "bounce_budget", "bytes", "Neighbourhood channels: most memory for bounce buffers of one", kNotMeasured,
+     0, kMostBytes, in<&Costs::channel, &ChannelCosts::bounce_budget>},
+    {"channel", "bounce_total", "bytes", "Neighbourhood channels: most memory for bounce buffers of a process",
+     kNotMeasured, 0, kMostBytes, in<&Costs::channel, &ChannelCosts::bounce_total>},
+    {"progress", "gap", "ns", "A progress thread on the program's core is woken where longer passes from start to wait",
      "`urakata bench overlap`, Ibcast and Iallgather of 1 MiB", 0, kLongest,
      in<&Costs::progress_thread, &ProgressThreadCosts::gap>},
 });
@@ -121,7 +121,7 @@ constexpr auto kOthers = std::to_array<CostRow>({
 constexpr auto kCostTable = [] {
   constexpr std::array kLinks = {link_rows<&Costs::node>("node", kOwnCores),
                                  link_rows<&Costs::crowded>("crowded", kSharedCores),
-                                 link_rows<&Costs::native>("host", kHosts), link_rows<&Costs::wire>("wire", kHosts)};
+                                 link_rows<&Costs::native>("native", kHosts), link_rows<&Costs::wire>("wire", kHosts)};
   std::array<CostRow, 4 * kLinks[0].size() + kOthers.size()> all{};
   auto* to = all.begin();
   for (const auto& rows : kLinks) to = std::copy(rows.begin(), rows.end(), to);
@@ -138,7 +138,30 @@ std::string range(const CostRow& row) {
 
 std::span<const CostRow> cost_table() { return kCostTable; }
 
-Result<const CostRow*> cost_named(std::string_view name) {
+namespace {
+
+// What a cost of the last release is called now; the name itself, where it is the same.
+std::string present_name(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kRenamed = {
+      {{"exchange.landing_most", "channel.bounce_most"},
+       {"exchange.short_landing_most", "channel.short_bounce_most"},
+       {"exchange.far_landing_most", "channel.far_bounce_most"},
+       {"exchange.plan_landing", "channel.bounce_budget"},
+       {"exchange.all_landing", "channel.bounce_total"},
+       {"exchange.", "channel."},
+       {"host.", "native."},
+       {"helper.", "progress."}}};
+  for (const auto& [old, now] : kRenamed) {
+    if (name == old || (old.ends_with('.') && name.starts_with(old)))
+      return std::string(now).append(name.substr(old.size()));
+  }
+  return std::string(name);
+}
+
+}  // namespace
+
+Result<const CostRow*> cost_named(std::string_view given) {
+  const std::string name = present_name(given);
   std::vector<std::string> names;
   for (const CostRow& row : kCostTable) {
     names.push_back(row.name());
@@ -147,8 +170,9 @@ Result<const CostRow*> cost_named(std::string_view name) {
   const std::vector<std::string_view> candidates(names.begin(), names.end());
   if (name == "common.turn") return Error{"the cost common.turn is called common.time_slice now"};
   const std::string_view near = nearest(name, candidates);
-  return Error{"no cost is called " + written::quoted(name) +
-               (near.empty() ? "; `urakata info --expert` lists them" : "; did you mean " + std::string(near) + "?")};
+  return Error{
+      "no cost is called " + written::quoted(given) +
+      (near.empty() ? "; `urakata check --options --expert` lists them" : "; did you mean " + std::string(near) + "?")};
 }
 
 Result<double> cost_value(const CostRow& row, std::string_view value) {

@@ -66,16 +66,16 @@ struct CopyCosts {
   double piece_most = 32 * 1024;
 };
 
-// Costs of neighbourhood channels. halo::Costs has the reasons of all but all_landing.
-struct ExchangeCosts {
+// Costs of neighbourhood channels. halo::Costs has the reasons of all but bounce_total.
+struct ChannelCosts {
   double pull_least = 64 * 1024;
-  double landing_most = 64 * 1024;
+  double bounce_most = 64 * 1024;
   double direct_least = 64 * 1024;
-  double short_landing_most = 1024 * 1024;
+  double short_bounce_most = 1024 * 1024;
   double shared_most = 64 * 1024;
-  double far_landing_most = 512 * 1024;
-  double plan_landing = 16 * 1024 * 1024;
-  double all_landing = 64 * 1024 * 1024;  // most bytes for all channels of a process, counted as for plan_landing
+  double far_bounce_most = 512 * 1024;
+  double bounce_budget = 16 * 1024 * 1024;
+  double bounce_total = 64 * 1024 * 1024;  // most bytes for all channels of a process, counted as for bounce_budget
 };
 
 struct ProgressThreadCosts {
@@ -99,7 +99,7 @@ struct Costs {
   LinkCosts wire = {20000, 4500, 0, 10000, 4, 0.1, 64 * 1024};
   CommonCosts common;
   CopyCosts copy;
-  ExchangeCosts exchange;
+  ChannelCosts channel;
   ProgressThreadCosts progress_thread;
 };
 

@@ -101,6 +101,23 @@ TEST(Options, OldNamesMeanOptionsOfToday) {
   EXPECT_EQ(same.line, "");
 }
 
+TEST(Options, OldValuesMeanValuesOfToday) {
+  for (const char* name : {"ENGINE", "TRANSPORT"}) {
+    const std::string written(name);
+    EXPECT_EQ(refusal(name, "host"), "accepted");
+    const PresentSetting now = present_setting(row(name), "Host");
+    EXPECT_EQ(now.option, &row(name));
+    EXPECT_STREQ(now.value, "native");
+    EXPECT_EQ(now.line,
+              written + "=Host is called " + written + "=native now; the next release will not accept Host");
+    EXPECT_EQ(present_setting(row(name), "native").line, "");
+    EXPECT_EQ(valid_values(row(name)).find("host"), std::string::npos);
+  }
+  EXPECT_NE(refusal("PLACEMENT", "host"), "accepted");
+  ASSERT_TRUE(engine_named("host").ok());
+  EXPECT_EQ(*engine_named("host"), EngineKind::native);
+}
+
 TEST(Options, OneThatIsGoneSetsNothing) {
   for (const char* value : {"3", "many"}) {
     EXPECT_EQ(refusal("DOMAINS", value), "accepted");
@@ -140,9 +157,11 @@ void read_old_names_and_exit() {
   setenv("URAKATA_WIRE_CONNECTIONS", "3", 1);
   const bool first = std::string_view(in_environment(row("CONNECTIONS"))) == "3";
   setenv("URAKATA_STREAMS", "2", 1);
+  setenv("URAKATA_TRANSPORT", "host", 1);
+  const bool engine = std::string_view(in_environment(row("TRANSPORT"))) == "native";
   const bool second = std::string_view(in_environment(row("CONNECTIONS"))) == "2";
   warn_of_unknown_variables();
-  const bool third = options().connections == 2 && option_origin(row("CONNECTIONS")) == "environment";
+  const bool third = engine && options().transport == TransportWish::native && options().connections == 2 && option_origin(row("CONNECTIONS")) == "environment";
   setenv("URAKATA_CONNECTIONS", "1", 1);
   const bool last = std::string_view(in_environment(row("CONNECTIONS"))) == "1";
   std::exit(first && second && third && last ? 0 : 1);
@@ -152,7 +171,8 @@ TEST(OptionsDeathTest, OldVariablesAreReadWithALineForEach) {
   EXPECT_EXIT(read_old_names_and_exit(), testing::ExitedWithCode(0),
               "^urakata: STREAMS=2 is called CONNECTIONS=2 now; the next release will not accept STREAMS\n"
               "urakata: WIRE_CONNECTIONS=3 is called CONNECTIONS=3 now; the next release will not accept "
-              "WIRE_CONNECTIONS\n$");
+              "WIRE_CONNECTIONS\n"
+              "urakata: TRANSPORT=host is called TRANSPORT=native now; the next release will not accept host\n$");
 }
 
 }  // namespace

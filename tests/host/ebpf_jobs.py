@@ -37,7 +37,7 @@ def run(
     """Exit code and output. `before`: words of a program that starts each rank."""
     mpi = named(name)
     words = [*before, EXEC, "--engine", "kernel", "--verbose", "2", *options]
-    done = hosts.run([*words, "--", *program], host_mpi=mpi.launcher, env=mpi.environment, timeout=SECONDS)
+    done = hosts.run([*words, "--", *program], mpi_name=mpi.launcher, env=mpi.environment, timeout=SECONDS)
     return done.returncode, done.stdout + done.stderr
 
 

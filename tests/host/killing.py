@@ -36,7 +36,7 @@ def output_where_the_host_sees_no_end(
     own = {"btl_tcp_port_min_v4": "20000", "btl_tcp_port_range_v4": "1000"}
     done = hosts.run(
         [str(paths.program("urakata-exec")), *options, "--", str(program), *words],
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env={
             **mpi.environment,
             **{f"OMPI_MCA_{name}": value for name, value in own.items()},
@@ -64,7 +64,7 @@ class KilledJobs:
             words = [stage, self._hosts.names[victim], str(microseconds), told]
             done = self._hosts.run(
                 [str(paths.program("urakata-exec")), "--engine", "kernel", "--", self._program, *words],
-                host_mpi=self._mpi.launcher,
+                mpi_name=self._mpi.launcher,
                 env=self._mpi.environment,
                 timeout=LIMIT,
             )

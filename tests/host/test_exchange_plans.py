@@ -76,11 +76,11 @@ def test_costs_change_how_payloads_go_and_no_result(folder: Path, name: str) -> 
     of_library = run_job(mpi, 3, program, None, seconds=300)
     passes(of_library)
     for costs in (
-        "exchange.pull_least=0",
-        "exchange.pull_least=1G,exchange.direct_least=0",
-        "exchange.pull_least=1G,exchange.landing_most=0,exchange.short_landing_most=0,copy.piece_least=64,copy.piece_most=64",
-        "exchange.all_landing=0,copy.piece_most=1G",
-        "exchange.pull_least=1G,exchange.landing_most=1G,exchange.plan_landing=1G",
+        "channel.pull_least=0",
+        "channel.pull_least=1G,channel.direct_least=0",
+        "channel.pull_least=1G,channel.bounce_most=0,channel.short_bounce_most=0,copy.piece_least=64,copy.piece_most=64",
+        "channel.bounce_total=0,copy.piece_most=1G",
+        "channel.pull_least=1G,channel.bounce_most=1G,channel.bounce_budget=1G",
     ):
         outcome = space_job(mpi, 3, program, seconds=300, environment={"URAKATA_COSTS": costs})
         passes(outcome)
@@ -111,7 +111,7 @@ def test_the_host_moves_while_one_is_tested(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_what_a_neighbour_never_gives_back_ends_in_finalize(folder: Path, name: str) -> None:
     mpi = named(name)
-    never_pulled = {"URAKATA_COSTS": "exchange.pull_least=1G"}
+    never_pulled = {"URAKATA_COSTS": "channel.pull_least=1G"}
     passes(space_job(mpi, 2, [str(compiled(mpi, "left_channels", folder))], environment=never_pulled))
 
 

@@ -32,7 +32,7 @@ def run(hosts: Hosts, name: str, program: list[str], *options: str, per_host: in
     done = hosts.run(
         [EXEC, *options, "--", *program],
         ranks_per_host=per_host,
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env=mpi.environment,
         timeout=SECONDS,
     )
@@ -47,7 +47,7 @@ WAYS = {
     "apart": ("--engine", "poll"),
     "spaces": ("--engine", "poll", "--space"),
     "thread": ("--engine", "thread"),
-    "asking": ("--engine", "poll", "--space", "--set", "COSTS=exchange.plan_landing=0"),
+    "asking": ("--engine", "poll", "--space", "--set", "COSTS=channel.bounce_budget=0"),
 }
 
 

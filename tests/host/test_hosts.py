@@ -257,7 +257,7 @@ def test_job_crosses_the_links(name: str, per_host: int, hosts: Hosts, tmp_path:
         done = hosts.run(
             [str(program)],
             ranks_per_host=per_host,
-            host_mpi=name,
+            mpi_name=name,
             env={"URAKATA_TRIAL": "two words"},
             timeout=limit_of(name),
         )
@@ -279,7 +279,7 @@ def test_job_crosses_the_links(name: str, per_host: int, hosts: Hosts, tmp_path:
 def test_failed_job_is_told(name: str, hosts: Hosts, tmp_path: Path) -> None:
     program = compiled(name, tmp_path)
     try:
-        code = hosts.run([str(program), "5"], host_mpi=name, timeout=limit_of(name)).returncode
+        code = hosts.run([str(program), "5"], mpi_name=name, timeout=limit_of(name)).returncode
     except subprocess.TimeoutExpired:
         if name == "debian-mpich":
             pytest.skip(FINALIZE_HANGS)
@@ -355,7 +355,7 @@ def test_a_lost_daemon_is_a_failure_although_the_launcher_ends_with_0(tmp_path: 
     mpirun.write_text(f'#!/bin/sh\n{said}\n{agent}\n"$2" host0 exit 0; "$2" host1 exit 5; exit 0\n')
     mpirun.chmod(0o755)
     with Hosts(count=2) as hosts, pytest.raises(HostsError, match=r"lost its daemon on host1 \(exit code 5\), and"):
-        hosts.run(["true"], host_mpi=str(mpirun))
+        hosts.run(["true"], mpi_name=str(mpirun))
 
 
 @needs_hosts

@@ -45,7 +45,7 @@ def run(hosts: Hosts, program: list[str], *options: str, name: str = "openmpi", 
     done = hosts.run(
         [EXEC, *words, "--", *program],
         ranks_per_host=per_host,
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env=mpi.environment,
         timeout=SECONDS,
     )
@@ -243,7 +243,7 @@ def test_without_io_uring_it_is_engine_thread(hosts: Hosts, folder: Path) -> Non
     start = f"{EXEC} --engine kernel --verbose 2 -- {program}"
     done = hosts.run(
         ["sh", "-c", f'[ "$(hostname)" != host2 ] || exec {without} {start}; exec {start}'],
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env=mpi.environment,
         timeout=SECONDS,
     )
@@ -258,7 +258,7 @@ def test_where_not_all_ranks_have_it_it_is_engine_thread(hosts: Hosts, folder: P
     choice = 'engine=kernel; [ "$(hostname)" != host2 ] || engine=thread'
     done = hosts.run(
         ["sh", "-c", f"{choice}; exec {EXEC} --engine $engine --verbose 2 -- {program}"],
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env=mpi.environment,
         timeout=SECONDS,
     )
@@ -269,7 +269,7 @@ def test_where_not_all_ranks_have_it_it_is_engine_thread(hosts: Hosts, folder: P
 
 def test_without_the_wire_it_is_engine_thread(hosts: Hosts, folder: Path) -> None:
     program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "50"]
-    code, output = run(hosts, program, "--transport", "host")
+    code, output = run(hosts, program, "--transport", "native")
     assert code == 0 and " 0 wrong" in output, output[-3000:]
     _instead(output, "no transport wire")
 

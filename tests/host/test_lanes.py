@@ -53,7 +53,7 @@ def run(
     done = hosts.run(
         [EXEC, "--verbose", "2", *options, "--", *program],
         ranks_per_host=per_host,
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env=mpi.environment,
         timeout=seconds,
     )

@@ -36,7 +36,7 @@ def two_sites() -> Iterator[Hosts]:
 def run(hosts: Hosts, command: list[str]) -> subprocess.CompletedProcess[str]:
     mpi = named("openmpi")
     done: subprocess.CompletedProcess[str] = hosts.run(
-        command, ranks_per_host=1, host_mpi=mpi.launcher, env=mpi.environment, timeout=LIMIT
+        command, ranks_per_host=1, mpi_name=mpi.launcher, env=mpi.environment, timeout=LIMIT
     )
     return done
 

@@ -144,7 +144,7 @@ def test_merged_halves_equal_the_hosts(folder: Path, tmp_path: Path, name: str, 
     of_library, inside = (merged(outcome.output) for outcome in outcomes)
     assert inside == of_library and len(inside) == ranks, inside
     engines = {row.operation: row.engine for row in summarise(tmp_path).rows}
-    assert engines["Ialltoall"] == engines["Iallreduce"] != "host", engines
+    assert engines["Ialltoall"] == engines["Iallreduce"] != "native", engines
 
 
 @pytest.mark.parametrize("others", ("alone", "space"))
@@ -173,7 +173,7 @@ def test_merged_with_ranks_that_they_start_they_are_the_hosts(
     summary = summarise(tmp_path)
     assert [rank["space"]["ranks"] for rank in summary.ranks] == [2, 2]
     assert summary.rows == []  # collectives that we handle
-    assert {row.carrier for row in summary.messages} == {"host"}
+    assert {row.carrier for row in summary.messages} == {"native"}
     assert {"Isend", "Irecv", "Issend", "Ibsend", "Rsend", "Sendrecv"} <= {row.operation for row in summary.messages}
     whole = summary.whole
     assert whole is not None and {"Comm_spawn", "Neighbor_alltoall"} <= {row.operation for row in whole.rows}
@@ -205,7 +205,7 @@ def test_spaces_of_two_hosts(folder: Path, name: str, rounds: str, messages: str
     program = str(compiled(named(name), "random_messages", folder))
     job = [*SPACE, program, "--rounds", rounds, "--messages", messages, "--seed", "7"]
     with Hosts(count=2) as hosts:
-        done = hosts.run(job, ranks_per_host=2, host_mpi=name, timeout=SECONDS)
+        done = hosts.run(job, ranks_per_host=2, mpi_name=name, timeout=SECONDS)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "messages, seed 7" in done.stdout and "ordinary process" not in done.stderr
 

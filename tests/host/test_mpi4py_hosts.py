@@ -38,7 +38,7 @@ def run(hosts: Hosts, *options: str, chosen: Sequence[str], per_host: int) -> tu
         command = [str(paths.program("urakata-exec")), *options, "--", *command]
     # Ranks in a space tell PMIx to keep no shared memory; mpirun must do the same.
     environment = {**mpi.environment, "MPI4PY_LIBMPI": str(library(mpi)), "PMIX_MCA_gds": "hash"}
-    done = hosts.run(command, ranks_per_host=per_host, host_mpi=mpi.launcher, env=environment, timeout=SECONDS)
+    done = hosts.run(command, ranks_per_host=per_host, mpi_name=mpi.launcher, env=environment, timeout=SECONDS)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -29,7 +29,7 @@ def run(hosts: Hosts, chosen: list[str], *options: str) -> tuple[int, str]:
     if options:
         command = [str(paths.program("urakata-exec")), "--verbose", "2", *options, "--", *command]
     environment = {**mpi.environment, "MPI4PY_LIBMPI": str(library(mpi))}
-    done = hosts.run(command, ranks_per_host=1, host_mpi=mpi.launcher, env=environment, timeout=SECONDS)
+    done = hosts.run(command, ranks_per_host=1, mpi_name=mpi.launcher, env=environment, timeout=SECONDS)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -211,13 +211,13 @@ def test_without_a_spare_core_ranks_of_one_node_have_no_helper(folder: Path, tmp
 # What choices come to in a run with progress threads: how, which engine, what the call returns, and whose the engine
 # then is.
 CHOICES = [
-    ("call", "host", "MPI_SUCCESS", None),
+    ("call", "native", "MPI_SUCCESS", None),
     ("call", "thread", "MPI_SUCCESS", "thread"),
-    ("info", "host", "MPI_SUCCESS", None),
+    ("info", "native", "MPI_SUCCESS", None),
     ("info", "thread", "MPI_SUCCESS", "thread"),
-    ("pending", "host", "MPI_ERR_PENDING", "thread"),
+    ("pending", "native", "MPI_ERR_PENDING", "thread"),
     ("mixed", "thread", "MPI_ERR_ARG", "thread"),
-    ("sole", "host", "MPI_SUCCESS", "thread"),
+    ("sole", "native", "MPI_SUCCESS", "thread"),
     ("call", "fast", "MPI_ERR_ARG", "thread"),
     ("info", "fast", "MPI_SUCCESS", "thread"),
     ("call", "poll", "MPI_SUCCESS", "poll"),

@@ -60,7 +60,7 @@ def test_what_is_started_together_begins_together(folder: Path, tmp_path: Path, 
     assert set(Counter(starts).values()) == {12}  # as many as it gives to each MPI_Startall
 
 
-@pytest.mark.parametrize(("name", "engine"), (("openmpi", "poll"), ("mpich", "host")))
+@pytest.mark.parametrize(("name", "engine"), (("openmpi", "poll"), ("mpich", "native")))
 def test_what_a_larger_job_has_left_in_the_folder_is_not_in_the_report(
     folder: Path, tmp_path: Path, name: str, engine: str
 ) -> None:
@@ -82,7 +82,7 @@ def test_what_a_larger_job_has_left_in_the_folder_is_not_in_the_report(
 
 
 @pytest.mark.parametrize(
-    "options", (["--engine", "host"], ["--engine", "thread"], ["--space"]), ids=lambda words: words[-1]
+    "options", (["--engine", "native"], ["--engine", "thread"], ["--space"]), ids=lambda words: words[-1]
 )
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_the_time_line_has_all_messages_and_late_ranks(
@@ -102,7 +102,7 @@ def test_the_time_line_has_all_messages_and_late_ranks(
     found = Counter((one.sender, one.receiver, one.bytes, one.tag) for one in line.messages)
     if options == [
         "--engine",
-        "host",
+        "native",
     ]:  # COMM_WORLD and its duplicate are taken for one; the third one's ring turns back
         expected = Counter({key: count for key, count in expected.items() if key[1] == (key[0] + 2) % 3})
     assert found == expected
@@ -117,7 +117,7 @@ def test_the_time_line_has_all_messages_and_late_ranks(
         if one["name"] == "waits for rank 1" and one["dur"] > 5_000
     }
     assert waits >= {(0, "Allreduce"), (2, "Allreduce")}
-    assert ("--engine" in options and options[1] == "host") or waits >= {(0, "Iallreduce"), (2, "Iallreduce")}
+    assert ("--engine" in options and options[1] == "native") or waits >= {(0, "Iallreduce"), (2, "Iallreduce")}
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
@@ -169,7 +169,7 @@ def test_the_programs_own_messages_are_counted(folder: Path, tmp_path: Path, spa
         run_job(mpi, 2, [str(paths.program("urakata-exec")), *options, str(compiled(mpi, "counted_messages", folder))])
     )
     summary = summarise(tmp_path)
-    carrier = "space" if space else "host"
+    carrier = "space" if space else "native"
     assert {row.operation: (row.carrier, row.messages, row.bytes) for row in summary.messages} == {
         "Irecv": (carrier, 24, 24 * 40000 if space else None),
         "Isend": (carrier, 24, 24 * 40000),

@@ -42,7 +42,7 @@ def run(hosts: Hosts, program: Path, *options: str) -> str:
     mpi = named("openmpi")
     # CONNECTIONS: nothing need be measured in MPI_Init.
     line = [str(paths.program("urakata-exec")), "--engine", "poll", "--connections", "3", *options, "--", str(program)]
-    done = hosts.run(line, ranks_per_host=1, host_mpi=mpi.launcher, env=mpi.environment, timeout=LIMIT)
+    done = hosts.run(line, ranks_per_host=1, mpi_name=mpi.launcher, env=mpi.environment, timeout=LIMIT)
     assert done.returncode == 0, done.stderr
     return str(done.stdout + done.stderr)
 

@@ -134,7 +134,7 @@ def test_job_runs_over_two_sites(tmp_path: Path) -> None:
     subprocess.run([str(mpi.launcher.parent / "mpicc"), source, "-o", program], check=True, env=mpi.environment())
     with Hosts(sites=Sites([2, 2], LinkSettings(delay_us=1000, flow_rate=100_000_000))) as hosts:
         before = hosts.control(0, 1, "stats")["directions"][0]["segments"]["delivered_bytes"]
-        done = hosts.run([str(program)], host_mpi=mpi, timeout=60)
+        done = hosts.run([str(program)], mpi_name=mpi, timeout=60)
         after = hosts.control(0, 1, "stats")["directions"][0]["segments"]["delivered_bytes"]
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.split("\n"))[1:] == [f"rank {r} of 4 on host{r} got {r}" for r in range(4)]

@@ -84,7 +84,7 @@ def run(root: DebianRoot, way: str | None, command: list[str]) -> tuple[list[str
 def carriers(summary: Summary, *names: str) -> set[str]:
     """By whom the program's messages of these calls went. Where the source was any, more than one may be named."""
     rows = [row.carrier for row in summary.messages if row.operation in names and row.messages]
-    return {carrier for carrier in rows if " " not in carrier} - {"host"}
+    return {carrier for carrier in rows if " " not in carrier} - {"native"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

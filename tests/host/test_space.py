@@ -220,7 +220,7 @@ def test_each_node_has_a_space_of_its_own(folder: Path, name: str) -> None:
         done = made.run(
             [EXEC, "--space", "--set", "VERBOSE=3", "--", program, "code", "0"],
             ranks_per_host=2,
-            host_mpi=name,
+            mpi_name=name,
             timeout=120,
         )
     said = done.stdout + done.stderr

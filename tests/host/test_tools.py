@@ -57,7 +57,7 @@ def reduced(report: Path) -> bool:
     return [(row.operation, row.started) for row in summarise(report).rows] == [("Iallreduce", 100)]
 
 
-@pytest.mark.parametrize("way", ("poll", "host", "space"))
+@pytest.mark.parametrize("way", ("poll", "native", "space"))
 @pytest.mark.parametrize("name", MPIS)
 def test_linked_tools_see_every_call(tmp_path: Path, name: str, way: str) -> None:
     """Of two tools, "part" is looked up first, and "whole" has what that does not cover."""
@@ -69,7 +69,7 @@ def test_linked_tools_see_every_call(tmp_path: Path, name: str, way: str) -> Non
     outcome = run_job(mpi, 2, [EXEC, *options, "--report", str(report), "--", program])
     passes(outcome)
     assert seen(outcome.output) == 2 * [f"part saw 0 Init, {ALL}"] + 2 * [f"whole saw 1 Init, {NONE}"]
-    assert way == "host" or reduced(report)
+    assert way == "native" or reduced(report)
 
 
 @pytest.mark.parametrize("name", MPIS)

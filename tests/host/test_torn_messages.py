@@ -44,7 +44,7 @@ def test_torn_connections_end_what_needs_them(hosts: Hosts, folder: Path, engine
                 *(str(paths.program("urakata-exec")), "--wire-messages", "--engine", engine),
                 *("--set", "PEER_TIMEOUT=8", "--", program, str(seed), str(TEARS)),
             ],
-            host_mpi=mpi.launcher,
+            mpi_name=mpi.launcher,
             env=mpi.environment,
             timeout=JOB_SECONDS,
         )

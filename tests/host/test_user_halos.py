@@ -44,14 +44,14 @@ def job(mpi: Mpi, ranks: int, command: list[str], way: str, environment: dict[st
     """In a space, with an engine, or under Urakata with all left to the MPI library."""
     if way == "space":
         return space_job(mpi, ranks, command, seconds=900, environment=environment)
-    if way != "host":
+    if way != "native":
         return run_job(mpi, ranks, command, way, seconds=900, environment=environment)
-    under = [str(paths.program("urakata-exec")), "--engine", "host", "--"]
+    under = [str(paths.program("urakata-exec")), "--engine", "native", "--"]
     return run_job(mpi, ranks, [*under, *command], seconds=900, environment=environment)
 
 
 @pytest.mark.parametrize("ranks", (1, 2, 3, 4, 6) if FULL else (1, 4))
-@pytest.mark.parametrize("way", ("host", "poll", "thread", "space") if FULL else ("host", "thread", "space"))
+@pytest.mark.parametrize("way", ("native", "poll", "thread", "space") if FULL else ("native", "thread", "space"))
 @pytest.mark.parametrize("name", MPI_NAMES if FULL else ("openmpi", "mpich"))
 def test_random_halos_equal_plain_messages(folder: Path, name: str, way: str, ranks: int) -> None:
     mpi = named(name)
@@ -72,7 +72,7 @@ def test_the_report_says_which_way_halos_go(folder: Path, tmp_path: Path, name: 
             (row.algorithm, row.engine, re.sub(r"^\d+ neighbours? (.*);.*", r"\1", row.why))
             for row in rows(tmp_path / plans)
         }
-        refused = ("persistent messages", "host", "a rank cannot have a neighbourhood channel for it")
+        refused = ("persistent messages", "native", "a rank cannot have a neighbourhood channel for it")
         together = ("exchange plan", "poll", "by stores")
         assert found == {together if plans == "1" else refused}
     assert {row.operation for row in rows(tmp_path / "1")} == {"ura_halo", "random halo"}
@@ -91,7 +91,7 @@ def test_ranks_outside_of_the_space(folder: Path, tmp_path: Path, name: str) -> 
     assert {row.algorithm for row in rows(tmp_path)} == {"exchange plan", "persistent messages"}
 
 
-@pytest.mark.parametrize("way", ("host", "poll", "space"))
+@pytest.mark.parametrize("way", ("native", "poll", "space"))
 @pytest.mark.parametrize("name", MPI_NAMES if FULL else ("openmpi", "mpich"))
 def test_what_does_not_fit_is_refused_on_all_ranks(folder: Path, name: str, way: str) -> None:
     mpi = named(name)

@@ -65,7 +65,7 @@ def ends_of(folder: Path) -> list[str]:
     return early_ends(whole_of(folder))
 
 
-@pytest.mark.parametrize("where", ("host", "poll", "thread", "space"))
+@pytest.mark.parametrize("where", ("native", "poll", "thread", "space"))
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_every_call_is_counted_where_it_was_made(folder: Path, tmp_path: Path, name: str, where: str) -> None:
     mpi = named(name)
@@ -248,7 +248,7 @@ def test_the_report_is_that_of_the_first_ranks(folder: Path, tmp_path: Path, nam
 
 
 # MPICH's error handlers may not be left at the level of many threads, which its polling thread needs.
-@pytest.mark.parametrize(("name", "engine"), (("openmpi", "poll"), ("openmpi", "host"), ("mpich", "host")))
+@pytest.mark.parametrize(("name", "engine"), (("openmpi", "poll"), ("openmpi", "native"), ("mpich", "native")))
 def test_calls_that_are_left_and_calls_in_callbacks(folder: Path, tmp_path: Path, name: str, engine: str) -> None:
     """What is left by longjmp has no time, and hides nothing that comes later; what a callback calls is part of the
     call that called it, whose time goes on to its own end, and has times of its own where Urakata handles it."""

@@ -36,7 +36,7 @@ def run(hosts: Hosts, name: str, program: list[str], *options: str, per_host: in
     done = hosts.run(
         [EXEC, "--verbose", "2", *options, "--", *program],
         ranks_per_host=per_host,
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env=mpi.environment,
         timeout=float(LONG[1]),
     )
@@ -77,7 +77,7 @@ def test_mpich_by_wire(hosts: Hosts, folder: Path, engine: str) -> None:
     ("per_host", "options", "said"),
     (
         (1, (), "the MPI library has 0, progress threads: 1"),
-        (1, ("--transport", "host"), "the MPI library has 3, progress threads: 1"),
+        (1, ("--transport", "native"), "the MPI library has 3, progress threads: 1"),
         (2, (), "the MPI library has 3, progress threads: 1"),
     ),
 )
@@ -114,7 +114,7 @@ def test_a_node_that_nobody_reaches_leaves_the_others_their_wire(hosts: Hosts, f
     alone = '[ "$(hostname)" != host2 ] || alone="--wire-interface none0"'
     done = hosts.run(
         ["sh", "-c", f"{alone}; exec {EXEC} --verbose 2 --transport wire $alone -- {program}"],
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env=mpi.environment,
         timeout=float(LONG[1]),
     )

@@ -53,7 +53,7 @@ def run(
     done = hosts.run(
         [EXEC, "--verbose", "2", "--wire-messages", *options, "--", *program],
         ranks_per_host=per_host,
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env={**mpi.environment, **(env or {})},
         timeout=float(SECONDS),
     )
@@ -130,7 +130,7 @@ def test_merged_with_ranks_that_they_start_they_are_the_hosts(
     assert output.count("the program's messages to 1 of 2 ranks go by transport wire") >= 2, output[-3000:]
     if code == 0:
         summary = summarise(tmp_path)
-        assert summary.rows == [] and {row.carrier for row in summary.messages} == {"host"}
+        assert summary.rows == [] and {row.carrier for row in summary.messages} == {"native"}
 
 
 @pytest.mark.parametrize("connections", ("1", "3"))
@@ -142,7 +142,7 @@ def test_long_messages_go_over_so_many_connections(hosts: Hosts, folder: Path, n
     under = ["sh", "-c", f'export {setting}; exec "$@"', "sh", EXEC, "--verbose", "2", "--wire-messages"]
     done = hosts.run(
         [*under, "--engine", "thread", "--", *random_messages(folder, name, 4)],
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env=dict(mpi.environment),
         timeout=float(SECONDS),
     )
@@ -351,7 +351,7 @@ def test_the_report_names_who_carries(
 ) -> None:
     program = random_messages(folder, "openmpi", 3)
     passes(run(pair, "openmpi", program, *space, "--report", str(tmp_path), per_host=2), 4, 2)
-    assert {row.carrier for row in summarise(tmp_path).messages} - {"host", "itself"} == carriers
+    assert {row.carrier for row in summarise(tmp_path).messages} - {"native", "itself"} == carriers
 
 
 @pytest.mark.parametrize(("engine", "way"), (("thread", "wait"), ("thread", "come"), ("poll", "poll")))
@@ -384,8 +384,8 @@ def test_a_job_decides_for_itself(pair: Hosts, folder: Path, tmp_path: Path) -> 
     assert code == 0, output[-3000:]
     for folder_of, by, why in (
         ("apart", "wire", "by wire: TCP is"),
-        ("space", "host", "through the MPI library, since rank 0 is to be in a space"),
-        ("crowded", "host", "through the MPI library, since rank 0 shares its cores with others"),
+        ("space", "native", "through the MPI library, since rank 0 is to be in a space"),
+        ("crowded", "native", "through the MPI library, since rank 0 shares its cores with others"),
     ):
         ranks = summarise(tmp_path / folder_of).ranks
         assert len(ranks) == 2 and all(rank["messages_by"] == by for rank in ranks), ranks
@@ -404,7 +404,7 @@ def test_without_an_option_ranks_that_share_no_node_have_them_by_wire(pair: Host
         done = pair.run(
             [EXEC, "--verbose", "2", "--", *program],
             ranks_per_host=per_host,
-            host_mpi=mpi.launcher,
+            mpi_name=mpi.launcher,
             env=mpi.environment,
             timeout=float(SECONDS),
         )
@@ -441,7 +441,7 @@ def test_one_rank_or_the_network_leaves_all_to_the_host(
     words = f"--report {tmp_path} --wire-messages auto {options} $options"
     done = pair.run(
         ["sh", "-c", f"{alone}; exec {EXEC} {words} -- {program}"],
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env=mpi.environment,
         timeout=float(SECONDS),
     )
@@ -449,7 +449,7 @@ def test_one_rank_or_the_network_leaves_all_to_the_host(
     assert done.returncode == 0 and "messages, seed 1" in output, output[-3000:]
     for rank, why in zip(summarise(tmp_path).ranks, whys, strict=True):
         assert rank["messages_why"].startswith(why), rank["messages_why"]
-        assert rank["messages_by"] == ("wire" if why.startswith("by wire") else "host"), rank
+        assert rank["messages_by"] == ("wire" if why.startswith("by wire") else "native"), rank
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -465,7 +465,7 @@ def test_one_rank_without_leaves_all_to_the_host(pair: Hosts, folder: Path) -> N
     alone = '[ "$(hostname)" != host1 ] || without="--wire-messages 0"'
     done = pair.run(
         ["sh", "-c", f"{alone}; exec {EXEC} --verbose 2 --wire-messages $without -- {program}"],
-        host_mpi=mpi.launcher,
+        mpi_name=mpi.launcher,
         env=mpi.environment,
         timeout=float(SECONDS),
     )

@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     } else if (argv[i][0] == 's') {
       choose_by_info(comm, rank == 0 ? engine : NULL);
     } else if (argv[i][0] == 'm') {
-      code = ura_engine(comm, rank == 0 ? "host" : engine);
+      code = ura_engine(comm, rank == 0 ? "native" : engine);
     } else if (argv[i][0] == 'p') {
       code = choose_while_pending(comm, engine, rank);
     } else {

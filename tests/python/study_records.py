@@ -19,8 +19,15 @@ def made_up_record(size: int, tw: float, tc: float, t: float, compute: float, **
         "wait": [max(0.0, t - compute - 1.0)] * 3,
         "overall": [t] * 3,
     }
-    helper = {"pure": 0.0, "compute_alone": 0.0, "both": 5.0, "tested": 6.0}
-    whole = {"bytes": size, "work": 1000, "wrong_ranks": 0, "caller_cpu": 10.0, "helper_cpu": helper, "samples": times}
+    progress_thread = {"pure": 0.0, "compute_alone": 0.0, "both": 5.0, "tested": 6.0}
+    whole = {
+        "bytes": size,
+        "work": 1000,
+        "wrong_ranks": 0,
+        "caller_cpu": 10.0,
+        "helper_cpu": progress_thread,
+        "samples": times,
+    }
     return whole | more
 
 

@@ -36,11 +36,11 @@ def test_drivers_of_devices(monkeypatch: pytest.MonkeyPatch, there: dict[str, st
 
 def _rank(thread: bool, spare: bool, why: str) -> dict[str, Any]:
     engines = [
-        {"name": "host", "usable": True, "why": "h"},
+        {"name": "native", "usable": True, "why": "h"},
         {"name": "poll", "usable": True, "why": "p"},
         {"name": "thread", "usable": thread, "why": why},
     ]
-    return {"host": {"abi": "openmpi"}, "engines": engines, "placement": {"auto": {"spare": spare}}}
+    return {"mpi_library": {"abi": "openmpi"}, "engines": engines, "placement": {"auto": {"spare": spare}}}
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_an_engine_is_what_it_is_at_the_rank_that_can_do_least(
 ) -> None:
     monkeypatch.setattr(paths, "preload_libraries", lambda: tmp_path)
     host, poll, thread = check._engines(ranks)
-    assert host == check.Finding("host", True, "h")
+    assert host == check.Finding("native", True, "h")
     assert not poll.usable and "liburakata-openmpi.so is not built" in poll.why
     assert thread.why == poll.why
     (tmp_path / "liburakata-openmpi.so").touch()
     assert check._engines(ranks) == [host, check.Finding("poll", True, "p"), check.Finding("thread", usable, why)]
-    ranks[0]["host"]["error"] = "gone"
+    ranks[0]["mpi_library"]["error"] = "gone"
     assert [finding.why for finding in check._engines(ranks)] == 3 * ["the MPI library cannot be asked: gone"]
 
 
@@ -81,7 +81,7 @@ def test_the_networks_interrupts_are_shown(monkeypatch: pytest.MonkeyPatch, as_j
     lacking = "small reductions are engine thread's, by eBPF code nowhere; not at eth9: Operation not permitted"
     seat = {"spare": False, "cpus": "0", "reason": "shared", "refusal": ""}
     rank = {
-        "host": {"error": "gone"},
+        "mpi_library": {"error": "gone"},
         "engines": [{"name": "kernel", "usable": True, "why": lacking}],
         "placement": {"auto": seat, "spare": seat},
         **{"rank": 0, "cpus": "0", "cores": 1, "threads": 1, "node_cores": 1, "oversubscribed": False, "messages": "m"},

@@ -91,9 +91,9 @@ def test_a_rank_whose_host_is_not_at_one_site_does_not_start(tmp_path: Path, sit
 def test_command_line_goes_before_environment_before_config_file(tmp_path: Path) -> None:
     (tmp_path / "job.toml").write_text('engine = "poll"\nplacement = "shared"\nsegment = "64K"\n')
     values = in_force(
-        "--config", "job.toml", "--engine", "host", cwd=tmp_path, URAKATA_ENGINE="thread", URAKATA_PLACEMENT="spare"
+        "--config", "job.toml", "--engine", "native", cwd=tmp_path, URAKATA_ENGINE="thread", URAKATA_PLACEMENT="spare"
     )
-    assert values["ENGINE"] == ("host", "command line")
+    assert values["ENGINE"] == ("native", "command line")
     assert values["PLACEMENT"] == ("spare", "environment")
     assert values["SEGMENT"] == ("64K", "job.toml:3")
     assert values["LANES"] == ("0", "default")
@@ -122,6 +122,21 @@ def test_a_name_of_the_last_release_still_works_and_one_line_has_the_new_one(tmp
     for words, variables in (([argument, "many"], {}), ([], {f"URAKATA_{old}": "many"})):
         answer = run(*words, "--info", cwd=tmp_path, **variables)
         assert answer.returncode == 2 and f"URAKATA_{old}=many: not a valid value; use 0 to 64" in answer.stderr
+
+
+def test_a_value_of_the_last_release_still_works_and_one_line_has_the_new_one(tmp_path: Path) -> None:
+    """From each source."""
+    (tmp_path / "job.toml").write_text('engine = "host"\n')
+    line = "urakata: ENGINE=host is called ENGINE=native now; the next release will not accept host\n"
+    for words, variables, origin in (
+        (["--engine", "host"], {}, "command line"),
+        (["--set", "ENGINE=host"], {}, "command line"),
+        (["--config", "job.toml"], {}, "job.toml:1"),
+        ([], {"URAKATA_ENGINE": "host"}, "environment"),
+    ):
+        answer = run(*words, "--info", "--json", cwd=tmp_path, **variables)
+        (found,) = (one for one in json.loads(answer.stdout) if one["name"] == "ENGINE")
+        assert (found["value"], found["origin"]) == ("native", origin) and answer.stderr.count(line) == 1, answer.stderr
 
 
 def test_an_option_that_is_gone_costs_a_line(tmp_path: Path) -> None:
@@ -175,7 +190,7 @@ def test_the_installations_file_stands_below_the_users(tmp_path: Path) -> None:
     program = shutil.copy(EXEC, tmp_path / "bin")
     file = tmp_path / "etc" / "urakata.toml"
     file.write_text('engine = "poll"\nplacement = "shared"\n')
-    (tmp_path / "job" / "urakata.toml").write_text('engine = "host"\n')
+    (tmp_path / "job" / "urakata.toml").write_text('engine = "native"\n')
 
     def asked() -> subprocess.CompletedProcess[str]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("URAKATA_", "LD_PRELOAD"))}
@@ -183,7 +198,7 @@ def test_the_installations_file_stands_below_the_users(tmp_path: Path) -> None:
         return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path / "job", env=clean)
 
     values = {one["name"]: (one["value"], one["origin"]) for one in json.loads(asked().stdout)}
-    assert values["ENGINE"] == ("host", "urakata.toml:1")
+    assert values["ENGINE"] == ("native", "urakata.toml:1")
     assert values["PLACEMENT"] == ("shared", f"{file}:2")
     file.write_text("engine = 7\n")
     refused = asked()
@@ -272,7 +287,7 @@ def test_a_file_replaces_costs(tmp_path: Path) -> None:
     costs = costs_in_force("--costs", "costs.toml", cwd=tmp_path)
     assert costs["node.step"] == (500, "costs.toml, command line")
     assert costs["node.byte"][0] == 0.25 and costs["wire.segment_bytes"][0] == 128 * 1024
-    assert costs["host.step"][1] == "default" and costs["crowded.byte"][1] == "default"
+    assert costs["native.step"][1] == "default" and costs["crowded.byte"][1] == "default"
     assert costs_in_force(cwd=tmp_path, URAKATA_COSTS="costs.toml")["node.step"] == (500, "costs.toml, environment")
     (tmp_path / "urakata.toml").write_text('costs = "costs.toml"\n')
     assert costs_in_force(cwd=tmp_path)["node.step"] == (500, "costs.toml, urakata.toml:1")
@@ -281,9 +296,9 @@ def test_a_file_replaces_costs(tmp_path: Path) -> None:
 
 
 def test_costs_without_a_file(tmp_path: Path) -> None:
-    costs = costs_in_force("--set", "COSTS=copy.share_from=16K,exchange.landing_most=8K", cwd=tmp_path)
+    costs = costs_in_force("--set", "COSTS=copy.share_from=16K,channel.bounce_most=8K", cwd=tmp_path)
     assert costs["copy.share_from"] == (16384, "command line")
-    assert costs["exchange.landing_most"] == (8192, "command line")
+    assert costs["channel.bounce_most"] == (8192, "command line")
 
 
 @pytest.mark.parametrize(
@@ -291,11 +306,11 @@ def test_costs_without_a_file(tmp_path: Path) -> None:
     [
         (
             "[node\n",
-            "saw '\\n'; a TOML file of costs has lines such as step = 2000 below a heading such as [host]",
+            "saw '\\n'; a TOML file of costs has lines such as step = 2000 below a heading such as [native]",
         ),
         ("[node]\nstep = 1\nstep = 2\n", "costs.toml:3: "),
         ("[copy]\n[[node]]\nstep = 1\n", "costs.toml:2: node is a group of costs; write it once, as a heading"),
-        ("\n[nood]\n", "costs.toml:2: nood is no group of costs; `urakata info --expert` lists them"),
+        ("\n[nood]\n", "costs.toml:2: nood is no group of costs; `urakata check --options --expert` lists them"),
         (
             "[copy]\npiece_least = '32'\n",
             "costs.toml:2: copy.piece_least=32: not a valid cost; use 64 to 1073741824",

@@ -86,11 +86,11 @@ def test_largest_takes_the_worst_point_and_minds_what_must_not_be() -> None:
     assert figure.broken == "allocations: 1 instead of none"
 
 
-def test_no_switches_without_a_helper_is_no_success() -> None:
+def test_no_switches_without_a_progress_thread_is_no_success() -> None:
     measured = samples("switches_per_second", thread={("node", "sleep"): [0.0]})
     measured.add("thread", "helpers", ("node", "sleep"), 0)
     asked = goal("f", 0.0, quantity="switches_per_second", side="thread", some=["helpers"])
-    assert figures.largest(asked, measured).broken == "no progress threads at all"
+    assert figures.largest(asked, measured).broken == "no helpers at all"
 
 
 def test_bypass_minds_nanoseconds_and_per_cent() -> None:

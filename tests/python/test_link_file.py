@@ -137,7 +137,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path, value: str) -> None
     done = run("--link-rates", value, "--", "/bin/echo", "started", home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"LINK_RATES: {value}: " in done.stderr
-    assert f"`urakata tune sites --file {value}` makes it" in done.stderr
+    assert f"`urakata check --links --file {value}` makes it" in done.stderr
 
 
 def test_new_tables_replace_those_of_the_same_hosts() -> None:

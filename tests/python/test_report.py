@@ -30,17 +30,17 @@ def site(**changes: Any) -> dict[str, Any]:
         "number": 0, "operation": "Iallreduce", "bytes": 65536, "engine": "poll", "algorithm": "ring",
         "why": "default", "module": "/nowhere/app", "offset": 0x1234, "symbol": "", "symbol_offset": 0, "started": 10,
         "start": times(10, 10_000), "gap": times(10, 5_000_000), "test": times(), "wait": times(10, 1_000_000),
-        "in_flight": times(10, 6_000_000), "overlapped": times(10, 4_000_000), "helper_ns": 0, "samples": [],
+        "in_flight": times(10, 6_000_000), "overlapped": times(10, 4_000_000), "progress_thread_ns": 0, "samples": [],
     }  # fmt: skip
     return {**values, **changes}
 
 
 def rank(number: int, **changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
-        "urakata_report": 3, "rank": number, "ranks": 2, "host": "node<1>", "pid": 1, "program": "./app",
-        "host_mpi": "Some MPI 1.0", "abi": "openmpi", "engine": "poll", "engine_why": "", "init_ns": 500,
+        "urakata_report": 4, "rank": number, "ranks": 2, "host": "node<1>", "pid": 1, "program": "./app",
+        "mpi_library": "Some MPI 1.0", "abi": "openmpi", "engine": "poll", "engine_why": "", "init_ns": 500,
         "finalize_ns": 10_000, "realtime_minus_monotonic_ns": 7, "caller_cpu_seconds": 1.0,
-        "helpers": [{"placement": "exchanges between nodes", "cpus": "0", "cpu_seconds": 0.25}], "options": [],
+        "progress_threads": [{"placement": "exchanges between nodes", "cpus": "0", "cpu_seconds": 0.25}], "options": [],
         "call_sites": [site()],
         "tracks": [{"name": "progress thread 0", "lost": 0, "spans": [[2500, 3000]]}],
     }  # fmt: skip
@@ -52,6 +52,30 @@ def folder(tmp_path: Path) -> Path:
     for number in range(2):
         (tmp_path / f"rank-{number}.json").write_text(json.dumps(rank(number)))
     return tmp_path
+
+
+def test_a_report_of_the_last_release_is_read(tmp_path: Path) -> None:
+    """Form 3 had other names; what it says is the same."""
+    message_site = message(carrier="wire or native", overlapped_ns=300)
+    asked = [{"name": "ENGINE", "value": "native", "origin": "environment"}]
+    ways = {"found": "", "links": [], "ways": [{"site": "east", "connections": 4}]}
+    told = rank(0, call_sites=[site(engine="native")], messages=[message_site], options=asked, sites=ways)
+    text = json.dumps({**told, "messages_progress_thread": True, "transport": "native", "urakata_report": 3})
+    for old, now in (
+        *(("helpers", "progress_threads"), ("helper_ns", "progress_thread_ns"), ("hidden_ns", "overlapped_ns")),
+        *(("host_mpi", "mpi_library"), ("messages_helper", "messages_progress_thread"), ("lanes", "connections")),
+    ):
+        text = text.replace(f'"{now}"', f'"{old}"')
+    text = text.replace('"native"', '"host"').replace("wire or native", "wire or host")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "rank-0.json").write_text(text)
+    assert "native" not in text
+    (read,) = read_ranks(tmp_path / "old")
+    (tmp_path / "new").mkdir()
+    new = {**told, "messages_progress_thread": True, "transport": "native"}
+    (tmp_path / "new" / "rank-0.json").write_text(json.dumps(new))
+    (written,) = read_ranks(tmp_path / "new")
+    assert {**read, "urakata_report": 4} == written
 
 
 def test_what_was_predicted_stands_beside_what_was_measured(tmp_path: Path) -> None:
@@ -119,9 +143,11 @@ def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder:
     asked = [{"name": "ENGINE", "value": "thread", "origin": "default"}]
     for number in range(2):
         why = "no progress thread, since all ranks are on this node"
-        (folder / f"rank-{number}.json").write_text(json.dumps(rank(number, options=asked, helpers=[], engine_why=why)))
-    shown = CliRunner().invoke(build_app(), ["report", str(folder)]).output
-    assert [line for line in shown.splitlines() if "no helper" in line] == [f"Engine poll instead of thread: {why}."]
+        (folder / f"rank-{number}.json").write_text(
+            json.dumps(rank(number, options=asked, progress_threads=[], engine_why=why))
+        )
+    shown = " ".join(CliRunner().invoke(build_app(), ["report", str(folder)]).output.split())
+    assert shown.count("no progress thread") == 1 and f"Engine poll instead of thread: {why}." in shown
     bound = [
         rank(n, options=asked, engine_why=f"no spare core: 1 core for this rank (CPUs {n}-{n}, 2 ranks)")
         for n in (0, 1)
@@ -143,7 +169,7 @@ def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder:
 
 def test_what_measures_an_unknown_overlap_has_the_setting_of_the_job(tmp_path: Path) -> None:
     """Engine, ranks of a node, nodes and MPI; of ranks in a space nothing measures it, as the study has none."""
-    told = [rank(n, node_ranks=1, node_cores=2, host=f"node{n}", host_mpi="MPICH Version: 5.0.2") for n in (0, 1)]
+    told = [rank(n, node_ranks=1, node_cores=2, host=f"node{n}", mpi_library="MPICH Version: 5.0.2") for n in (0, 1)]
     text = "\n".join(shown(tmp_path, *told))
     setting = "--engine none,poll --ranks-per-node 1 --nodes 2 --mpi mpich"
     assert f"bench overlap --operation iallreduce --sizes 65536 {setting}" in text
@@ -154,9 +180,9 @@ def test_what_measures_an_unknown_overlap_has_the_setting_of_the_job(tmp_path: P
 def test_the_thread_that_engine_poll_has_all_the_same_stands_on_the_line_of_the_engine(tmp_path: Path) -> None:
     """As with MPICH on one node. It is no progress thread beside the line that says that there is none."""
     asked = [{"name": "ENGINE", "value": "thread", "origin": "default"}]
-    helpers = [{"placement": "shared core", "cpus": "", "cpu_seconds": 0.25}]
+    progress_threads = [{"placement": "shared core", "cpus": "", "cpu_seconds": 0.25}]
     why = "no progress thread, since all ranks are on this node"
-    told = [rank(number, options=asked, helpers=helpers, engine_why=why) for number in range(2)]
+    told = [rank(number, options=asked, progress_threads=progress_threads, engine_why=why) for number in range(2)]
     text = "\n".join(shown(tmp_path, *told))
     said = " A fallback thread, which only keeps MPI's progress rule, used 0.250 CPU s each."
     assert engine_lines(told) == [f"Engine poll instead of thread: {why}.{said}"]
@@ -211,7 +237,7 @@ def shown(folder: Path, *ranks: dict[str, Any]) -> list[str]:
 
 def test_messages_have_a_table_of_their_own(folder: Path) -> None:
     space = {"asked": True, "ranks": 2, "why": ""}
-    unseen = message(operation="Irecv_c", carrier="host", sized=0, bytes=0, waited=0, waited_ns=0)
+    unseen = message(operation="Irecv_c", carrier="native", sized=0, bytes=0, waited=0, waited_ns=0)
     ranks = [rank(n, space=space, call_sites=[], messages=[message(), unseen]) for n in (0, 1)]
     lines = shown(folder, *ranks)
     assert "space: 2 of 2 ranks share one address space" in lines
@@ -220,7 +246,7 @@ def test_messages_have_a_table_of_their_own(folder: Path) -> None:
     rows = [line.split() for line in table if line.strip().startswith("Irecv")]
     assert rows == [
         ["Irecv", "space", "20", "20", "KiB", "6", "ms", "-", "app+0x2000"],
-        ["Irecv_c", "host", "20", "-", "-", "-", "app+0x2000"],
+        ["Irecv_c", "native", "20", "-", "-", "-", "app+0x2000"],
     ]
     both = as_json(summarise(folder))["messages"]
     assert [(row["messages"], row["bytes"], row["wait_ns"]) for row in both] == [
@@ -231,26 +257,28 @@ def test_messages_have_a_table_of_their_own(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "helper", "word"),
+    ("changes", "progress_thread", "word"),
     (
         ({}, True, "80 %"),
-        ({"hidden_ns": 300}, True, "30 %"),
-        ({"hidden_ns": 300}, False, "unknown"),  # the kernel may have moved the rest
-        ({"hidden_ns": 750}, False, "75 %"),
+        ({"overlapped_ns": 300}, True, "30 %"),
+        ({"overlapped_ns": 300}, False, "unknown"),  # the kernel may have moved the rest
+        ({"overlapped_ns": 750}, False, "75 %"),
         ({"timed": 8}, True, "unknown"),
         ({"timed": 8, "done_at_once": 2}, True, "80 %"),
-        ({"timed": 0, "life_ns": 0, "gap_ns": 0, "hidden_ns": 0}, True, "unknown"),
-        ({"timed": 0, "life_ns": 0, "gap_ns": 0, "hidden_ns": 0, "done_at_once": 10}, True, "none"),
-        ({"operation": "Send", "timed": 0, "life_ns": 0, "gap_ns": 0, "hidden_ns": 0}, True, "none"),
+        ({"timed": 0, "life_ns": 0, "gap_ns": 0, "overlapped_ns": 0}, True, "unknown"),
+        ({"timed": 0, "life_ns": 0, "gap_ns": 0, "overlapped_ns": 0, "done_at_once": 10}, True, "none"),
+        ({"operation": "Send", "timed": 0, "life_ns": 0, "gap_ns": 0, "overlapped_ns": 0}, True, "none"),
         ({"operation": "Recv_init", "timed": 9}, True, "unknown"),
-        ({"carrier": "space", "timed": 0, "life_ns": 0, "gap_ns": 0, "hidden_ns": 0}, True, "-"),
-        ({"carrier": "wire or host", "timed": 0, "life_ns": 0, "gap_ns": 0, "hidden_ns": 0}, True, "unknown"),
+        ({"carrier": "space", "timed": 0, "life_ns": 0, "gap_ns": 0, "overlapped_ns": 0}, True, "-"),
+        ({"carrier": "wire or native", "timed": 0, "life_ns": 0, "gap_ns": 0, "overlapped_ns": 0}, True, "unknown"),
     ),
 )
-def test_what_was_hidden_of_messages_by_wire(folder: Path, changes: dict[str, Any], helper: bool, word: str) -> None:
-    times = {"carrier": "wire", "timed": 10, "life_ns": 1000, "gap_ns": 800, "hidden_ns": 800, "done_at_once": 0}
+def test_what_was_hidden_of_messages_by_wire(
+    folder: Path, changes: dict[str, Any], progress_thread: bool, word: str
+) -> None:
+    times = {"carrier": "wire", "timed": 10, "life_ns": 1000, "gap_ns": 800, "overlapped_ns": 800, "done_at_once": 0}
     site_of = message(**{**times, **changes})
-    ranks = [rank(n, call_sites=[], messages=[site_of], messages_helper=helper) for n in (0, 1)]
+    ranks = [rank(n, call_sites=[], messages=[site_of], messages_progress_thread=progress_thread) for n in (0, 1)]
     lines = shown(folder, *ranks)
     (row,) = (line.split() for line in lines if line.split()[:1] == [site_of["operation"]])
     assert row[row.index("ms") + 1 : row.index("app+0x2000")] == word.split()
@@ -289,7 +317,15 @@ def test_one_line_says_whether_there_is_a_space_and_why_not(folder: Path) -> Non
 
 
 def test_sites_links_and_what_crossed_them_are_in_both_forms(folder: Path) -> None:
-    way = {"site": "east", "bytes": 1 << 20, "pieces": 16, "lanes": 4, "round_trip_ms": 16.25, "lost": 1, "again": 2}
+    way = {
+        "site": "east",
+        "bytes": 1 << 20,
+        "pieces": 16,
+        "connections": 4,
+        "round_trip_ms": 16.25,
+        "lost": 1,
+        "again": 2,
+    }
     link = {
         "one": "west", "other": "east", "delay_ms": 8.0, "stream_mbit": 25.0, "pair_mbit": 100.0, "link_mbit": 400.0,
         "inside_mbit": 900.0, "loss_percent": 0.0, "source": "measured",
@@ -337,7 +373,7 @@ BROKEN_SITE = json.dumps({**rank(1), "call_sites": [{"number": 0}]})
 TORN = [("", "is broken, or cut off"), (json.dumps(rank(1))[:300], "is broken, or cut off")]
 ODD = [
     ('{"urakata_report": 99}', "has form 99"),
-    ('{"urakata_report": 3}', "is broken: "),
+    ('{"urakata_report": 4}', "is broken: "),
     (BROKEN_SITE, "is broken: "),
 ]
 

@@ -37,7 +37,7 @@ FOLLOWED: list[tuple[str, str, Callable[[Facts], Facts]]] = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["host", "poll", "thread/shared", "thread/spare"])
+@pytest.mark.parametrize("engine", ["native", "poll", "thread/shared", "thread/spare"])
 @pytest.mark.parametrize(
     "asked", [{"ENGINE": "poll"}, THREAD, {**THREAD, "PLACEMENT": "shared"}, {**THREAD, "PLACEMENT": "spare"}]
 )
@@ -56,7 +56,7 @@ def test_no_advice_goes_in_a_circle(
 
 def test_every_switch_that_is_named_is_followed_above() -> None:
     named = set()
-    for engine in ("host", "poll", "thread/shared", "thread/spare"):
+    for engine in ("native", "poll", "thread/shared", "thread/spare"):
         for asked in ({"ENGINE": "poll"}, THREAD, {**THREAD, "PLACEMENT": "shared"}):
             for gap in (1e3, 1e6):
                 text = advise(Facts(engine, asked, waits=10, gap=gap, wait=5e5, late=0.0, hidden=0.0))
@@ -64,7 +64,7 @@ def test_every_switch_that_is_named_is_followed_above() -> None:
     assert named == {words for words, _, _ in FOLLOWED}
 
 
-def test_thread_without_a_helper_is_told_of_placement_shared_and_its_cost() -> None:
+def test_thread_without_a_progress_thread_is_told_of_placement_shared_and_its_cost() -> None:
     text = advise(replace(COMPUTES, asked=THREAD))
     assert "--placement shared" in text
     assert SHARED_COST in text
@@ -101,7 +101,7 @@ def test_a_short_wait_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("algorithm", "option"), [("messages", "EXCHANGE_MESSAGES"), ("exchange plan", "EXCHANGE_PLANS")]
 )
-def test_what_no_helper_moves_is_not_told_of_an_engine_alone(algorithm: str, option: str) -> None:
+def test_what_no_progress_thread_moves_is_not_told_of_an_engine_alone(algorithm: str, option: str) -> None:
     text = advise(replace(COMPUTES, algorithm=algorithm))
     assert f"--engine thread and --set {option}=0" in text
     text = advise(replace(COMPUTES, algorithm=algorithm, asked=THREAD))
@@ -111,8 +111,8 @@ def test_what_no_helper_moves_is_not_told_of_an_engine_alone(algorithm: str, opt
 
 def test_advice_is_yes_or_no_first_in_short_sentences() -> None:
     for engine, asked, gap, late, blocking, waits, algorithm in product(
-        ("host", "poll", "thread/shared", "thread/spare"),
-        ({"ENGINE": "poll"}, {"ENGINE": "host"}, THREAD, {**THREAD, "PLACEMENT": "shared", "SPACE": "1"}),
+        ("native", "poll", "thread/shared", "thread/spare"),
+        ({"ENGINE": "poll"}, {"ENGINE": "native"}, THREAD, {**THREAD, "PLACEMENT": "shared", "SPACE": "1"}),
         (1e3, 1e6),
         (0.0, 3e5, 4e5),
         (False, True),
@@ -126,6 +126,6 @@ def test_advice_is_yes_or_no_first_in_short_sentences() -> None:
 
 
 def test_a_halo_of_ranks_without_a_space_is_told_of_it() -> None:
-    halo = replace(COMPUTES, engine="host", algorithm="persistent messages", asked={"ENGINE": "thread", "SPACE": "0"})
+    halo = replace(COMPUTES, engine="native", algorithm="persistent messages", asked={"ENGINE": "thread", "SPACE": "0"})
     assert advise(halo).startswith("yes: run with --space")
     assert "--space" not in advise(replace(halo, asked={"SPACE": "1"}))

@@ -45,7 +45,7 @@ def test_little_gap_and_long_waiting_is_little_hidden() -> None:
     assert said.share == pytest.approx(0.0)  # the schedule's work was done in the wait
 
 
-def test_a_helper_that_did_all_in_the_gap_hid_it() -> None:
+def test_a_progress_thread_that_did_all_in_the_gap_hid_it() -> None:
     """300 us of operation, 1 ms of gap, 6 us of start, 2 of wait."""
     one = part(0, 1000, 1002, done=300, computing=98)
     said = measure(seen(one, one) * 5, helped=True)
@@ -53,7 +53,7 @@ def test_a_helper_that_did_all_in_the_gap_hid_it() -> None:
     assert said.own_ns is None
 
 
-def test_a_helper_that_did_nothing_hid_nothing_however_long_the_gap() -> None:
+def test_a_progress_thread_that_did_nothing_hid_nothing_however_long_the_gap() -> None:
     one = part(0, 1000, 1300, computing=0)
     assert measure(seen(one, one) * 5, helped=True).share == 0.0
     assert measure(seen(one, one) * 5, helped=False).share is None

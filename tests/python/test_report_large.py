@@ -107,7 +107,15 @@ def test_the_memory_of_a_time_line_is_that_of_one_rank(tmp_path: Path) -> None:
 
 def test_of_many_ranks_a_line_stands_for_all(tmp_path: Path) -> None:
     """64 ranks with a progress thread, devices, and a site that each sends to."""
-    way = {"site": "east", "bytes": 1 << 20, "pieces": 16, "lanes": 4, "round_trip_ms": 16.25, "lost": 0, "again": 0}
+    way = {
+        "site": "east",
+        "bytes": 1 << 20,
+        "pieces": 16,
+        "connections": 4,
+        "round_trip_ms": 16.25,
+        "lost": 0,
+        "again": 0,
+    }
     devices = {"drivers": "CUDA", "fetched": 1 << 20, "stored": 0}
     sites = {"found": "two sites: west, east", "links": [], "ways": [way]}
     told = [
@@ -119,7 +127,7 @@ def test_of_many_ranks_a_line_stands_for_all(tmp_path: Path) -> None:
             transport="wire",
             engine="thread/spare",
             call_sites=[site()],
-            helpers=[{"placement": "spare core", "cpus": str(number), "cpu_seconds": 0.25 + number / 500}],
+            progress_threads=[{"placement": "spare core", "cpus": str(number), "cpu_seconds": 0.25 + number / 500}],
         )
         for number in range(64)
     ]

@@ -206,7 +206,7 @@ def test_ranks_are_in_their_order_by_name(tmp_path: Path) -> None:
     assert len(names) == 11 and names == sorted(names) and names[3] == "rank 03 on node3"
 
 
-def test_operations_and_helpers_are_shown_with_the_calls(tmp_path: Path) -> None:
+def test_operations_and_progress_threads_are_shown_with_the_calls(tmp_path: Path) -> None:
     """Times of both files are by the rank's own clock."""
     (one, other) = job(tmp_path)
     one.call(4, 1000, 1100)

@@ -124,7 +124,7 @@ def test_waiting_that_computation_could_hide_asks_for_a_progress_thread(tmp_path
     assert said(tmp_path).reasons == [reason]
     for engine, asked, what in (
         ("poll", "poll", "a progress thread (--engine thread)"),
-        ("host", "host", "it without --engine host"),
+        ("native", "native", "it without --engine native"),
         ("thread/spare", "thread", ""),
     ):
         options = [{"name": "ENGINE", "value": asked, "origin": "command line"}]

@@ -187,7 +187,7 @@ def test_files_of_others_stay_whatever_their_names(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "rank-12.json").write_text('{"score": 3}')
-    (folder / "rank-0.json").write_text('{"urakata_report": 3, "rank')
+    (folder / "rank-0.json").write_text('{"urakata_report": 4, "rank')
     mpirun = launcher(tmp_path, "echo started")
     assert run(tmp_path, "-n", "2", "--host", mpirun, "--report", "out", "--", "./app")[:2] == (0, "started\n")
     assert (folder / "rank-12.json").exists() and not (folder / "rank-0.json").exists()
@@ -198,10 +198,10 @@ def test_files_of_others_stay_whatever_their_names(tmp_path: Path) -> None:
 
 def test_the_report_is_shown_after_the_job_whatever_its_code(tmp_path: Path) -> None:
     rank = (
-        '{"urakata_report": 3, "rank": 0, "ranks": 1, "host": "here", "pid": 1, "program": "./app", "host_mpi": "Made '
-        'up 1.0", "abi": "mpich", "engine": "poll", "engine_why": "", "init_ns": 0, "finalize_ns": 1, '
-        '"realtime_minus_monotonic_ns": 0, "caller_cpu_seconds": 0, "helpers": [], "options": [], "call_sites": [], '
-        '"tracks": []}'
+        '{"urakata_report": 4, "rank": 0, "ranks": 1, "host": "here", "pid": 1, "program": "./app", "mpi_library": '
+        '"Made up 1.0", "abi": "mpich", "engine": "poll", "engine_why": "", "init_ns": 0, "finalize_ns": 1, '
+        '"realtime_minus_monotonic_ns": 0, "caller_cpu_seconds": 0, "progress_threads": [], "options": [], '
+        '"call_sites": [], "tracks": []}'
     )
     mpirun = launcher(tmp_path, f"echo '{rank}' >out/rank-0.json; exit 5")
     code, output, _ = run(tmp_path, "--host", mpirun, "--report", "out", "--html", "--", "./app")

@@ -71,7 +71,7 @@ def _row(engine: str) -> Row:
     return row
 
 
-def test_helper_time_counts_as_the_cores_only_where_it_shares_them() -> None:
+def test_progress_thread_time_counts_as_the_cores_only_where_it_shares_them() -> None:
     # The caller needs 10 us of CPU, the progress thread 6.
     assert _row("none").tcpu == 10.0
     assert _row("spare").tcpu == 10.0

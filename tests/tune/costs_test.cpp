@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "tune/decision.hpp"
 
@@ -39,30 +40,46 @@ TEST(Costs, EveryRowHasItsOwnPlaceAndADefaultThatIsValid) {
 }
 
 TEST(Costs, AListReplacesWhatItNamesAndNothingElse) {
-  Costs read = *read_costs("node.step=500,wire.segment_bytes=128K,host.byte=0.25");
+  Costs read = *read_costs("node.step=500,wire.segment_bytes=128K,native.byte=0.25");
   for (const CostRow& row : cost_table()) {
     Costs standard;
     const double expected = row.name() == "node.step"            ? 500
                             : row.name() == "wire.segment_bytes" ? 128 * 1024
-                            : row.name() == "host.byte"          ? 0.25
+                            : row.name() == "native.byte"        ? 0.25
                                                                  : row.in(standard);
     EXPECT_EQ(row.in(read), expected) << row.name();
   }
-  EXPECT_TRUE(in_list("node.step=500,host.byte=1", **cost_named("host.byte")));
-  EXPECT_FALSE(in_list("node.step=500,host.byte=1", **cost_named("wire.byte")));
+  EXPECT_TRUE(in_list("node.step=500,native.byte=1", **cost_named("native.byte")));
+  EXPECT_FALSE(in_list("node.step=500,native.byte=1", **cost_named("wire.byte")));
+}
+
+TEST(Costs, NamesOfTheLastReleaseAreTaken) {
+  for (const auto& [old, now] : {std::pair{"host.byte", "native.byte"},
+                                 std::pair{"helper.gap", "progress.gap"},
+                                 std::pair{"exchange.pull_least", "channel.pull_least"},
+                                 std::pair{"exchange.landing_most", "channel.bounce_most"},
+                                 std::pair{"exchange.plan_landing", "channel.bounce_budget"},
+                                 std::pair{"exchange.all_landing", "channel.bounce_total"},
+                                 std::pair{"exchange.far_landing_most", "channel.far_bounce_most"},
+                                 std::pair{"exchange.short_landing_most", "channel.short_bounce_most"}}) {
+    ASSERT_TRUE(cost_named(old).ok()) << old;
+    EXPECT_EQ((*cost_named(old))->name(), now);
+  }
+  EXPECT_EQ(error_of("host.stpe=1"), R"(no cost is called "host.stpe"; did you mean native.step?)");
 }
 
 TEST(Costs, WhatIsWrongIsNamed) {
   EXPECT_EQ(error_of("node.stpe=1"), R"(no cost is called "node.stpe"; did you mean node.step?)");
   EXPECT_EQ(error_of("common.turn=1"), "the cost common.turn is called common.time_slice now");
-  EXPECT_EQ(error_of("xyzzyxyzzy=1"), R"(no cost is called "xyzzyxyzzy"; `urakata info --expert` lists them)");
+  EXPECT_EQ(error_of("xyzzyxyzzy=1"),
+            R"(no cost is called "xyzzyxyzzy"; `urakata check --options --expert` lists them)");
   EXPECT_EQ(error_of("node.step=-1"), "node.step=-1: not a valid cost; use 0 to 1e+12 ns");
   for (const std::string_view bad : {"", "nan", "inf", "1x", "64K"}) {
     EXPECT_EQ(error_of("node.step=" + std::string(bad)),
               "node.step=" + std::string(bad) + ": not a valid cost; use 0 to 1e+12 ns");
   }
-  EXPECT_NE(error_of("host.segment_bytes=0"), "");
-  EXPECT_NE(error_of("host.segment_bytes=8T"), "");
+  EXPECT_NE(error_of("native.segment_bytes=0"), "");
+  EXPECT_NE(error_of("native.segment_bytes=8T"), "");
 }
 
 TEST(Costs, DecideOnTheAlgorithm) {
@@ -71,7 +88,7 @@ TEST(Costs, DecideOnTheAlgorithm) {
   };
   EXPECT_EQ(of(1 * KiB, ""), "recursive_doubling");
   EXPECT_EQ(of(1 * KiB, "node.byte=10"), "rabenseifner");
-  EXPECT_EQ(of(1 * KiB, "host.byte=10"), "recursive_doubling") << "of another link";
+  EXPECT_EQ(of(1 * KiB, "native.byte=10"), "recursive_doubling") << "of another link";
 }
 
 TEST(Costs, DecideOnTheSegment) {

@@ -98,7 +98,7 @@ def _ask(mpi: launcher.Mpi, ranks: int, arguments: list[str]) -> list[dict[str, 
 
 def _engines(ranks: list[dict[str, Any]]) -> list[Finding]:
     """As the ranks say; each engine by the rank that can do least: that has none, else that has no spare core."""
-    mpi = ranks[0]["host"]
+    mpi = ranks[0]["mpi_library"]
     said = list(zip(*(rank["engines"] for rank in ranks), strict=True))
     if "error" in mpi:
         why = f"the MPI library cannot be asked: {mpi['error']}"
@@ -112,7 +112,7 @@ def _engines(ranks: list[dict[str, Any]]) -> list[Finding]:
     if library.is_file():
         return found
     why = f"{library} is not built; rebuild with this MPI library's headers at hand"
-    return [engine if engine.name == "host" else Finding(engine.name, False, why) for engine in found]
+    return [engine if engine.name == "native" else Finding(engine.name, False, why) for engine in found]
 
 
 _OUTSIDE = "outside the space: "  # in urakata-exec's line, before the reason
@@ -214,13 +214,13 @@ def _print(
     from urakata import site_links
 
     first = ranks[0]
-    asked = first["host"]
+    asked = first["mpi_library"]
     console = Console(highlight=False, soft_wrap=True)
     facts = Table(box=None, show_header=False, pad_edge=False)
     facts.add_column(style="bold")
     facts.add_column()
     facts.add_row("machine", f"{platform.node()}, {first['node_cores']} cores, Linux {platform.release()}")
-    facts.add_row("host", asked.get("version", f"{mpi.family} {mpi.version}: {asked.get('error')}"))
+    facts.add_row("MPI library", asked.get("version", f"{mpi.family} {mpi.version}: {asked.get('error')}"))
     facts.add_row("launcher", str(mpi.launcher))
     if "error" not in asked:
         facts.add_row("library", f"{asked['library']}, ABI {asked['abi']}")
@@ -352,7 +352,7 @@ def check(
     else:
         _print(chosen, answers, engines, [messages, space, devices, hosts], interrupts, sites)
     if not all(engine.usable for engine in engines):
-        raise typer.Exit(2 if "error" in answers[0]["host"] else 1)
+        raise typer.Exit(2 if "error" in answers[0]["mpi_library"] else 1)
 
 
 def register(app: typer.Typer) -> None:

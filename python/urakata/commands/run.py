@@ -50,7 +50,7 @@ _EXAMPLES = """
   urakata run -n 16 --space -- ./app
       # the ranks of a node in one address space
 
-  urakata run -n 4 --engine host -- ./app
+  urakata run -n 4 --engine native -- ./app
       # the MPI library alone
 
 Inside another launcher, put urakata-exec before the program: [bold]srun -n 4 urakata-exec -- ./app[/bold]

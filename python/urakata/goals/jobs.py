@@ -173,7 +173,7 @@ class AcrossHosts:
             done = self._hosts.run(
                 program_line(job),
                 ranks_per_host=per_host,
-                host_mpi=job.side.mpi,
+                mpi_name=job.side.mpi,
                 env=environment,
                 timeout=JOB_SECONDS,
             )

@@ -2,7 +2,7 @@
 """Test hosts: several 'hosts' made of namespaces on one machine, joined by links of a set rate, that run MPI jobs.
 
 with Hosts(count=4, rate="1gbit") as hosts:
-    done = hosts.run(["urakata-exec", "--", "./app"], host_mpi="openmpi")
+    done = hosts.run(["urakata-exec", "--", "./app"], mpi_name="openmpi")
 
 The hosts can lie on several sites, joined by long links:
 

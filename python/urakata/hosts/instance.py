@@ -207,20 +207,20 @@ class Hosts:
         command: Sequence[str],
         *,
         ranks_per_host: int = 1,
-        host_mpi: str | launcher.Mpi = "openmpi",
+        mpi_name: str | launcher.Mpi = "openmpi",
         env: Mapping[str, str] | None = None,
         timeout: float | None = None,
         capture: bool = True,
         stdin: int | None = None,
         look: Callable[[], None] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Runs an MPI job over all hosts; the launcher is on the first. host_mpi is a name of launcher.NAMES or the
+        """Runs an MPI job over all hosts; the launcher is on the first. mpi_name is a name of launcher.NAMES or the
         path of a launcher. `env` is added to the caller's environment and reaches every rank. What links between sites
         carry is measured and not kept, unless option LINK_RATES says otherwise: names of hosts are the same in all
         instances, and links are not. The result is the launcher's. After `timeout` seconds the job is ended and
         subprocess.TimeoutExpired raised. HostsError where a daemon of the launcher's has failed and it does not tell.
         `look` is called again and again meanwhile; what it raises ends the job."""
-        mpi = launcher.find_mpi(host_mpi) if isinstance(host_mpi, str) else host_mpi
+        mpi = launcher.find_mpi(mpi_name) if isinstance(mpi_name, str) else mpi_name
         ranks = ranks_per_host * self.count
         job = launch.Job(
             command=command,

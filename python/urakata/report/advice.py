@@ -22,7 +22,7 @@ HALO_MESSAGES = "this halo uses the MPI library's persistent messages, since its
 class Facts:
     """Of a call site; times are means of an instance in ns."""
 
-    engine: str  # that ran it: poll, thread/spare, thread/shared; host: the MPI library
+    engine: str  # that ran it: poll, thread/spare, thread/shared; native: the MPI library
     asked: Mapping[str, str]  # options: ENGINE, PLACEMENT, ALGORITHM
     waits: int
     gap: float
@@ -48,7 +48,7 @@ def _computes(facts: Facts) -> bool:
     return facts.gap > 0.5 * facts.own and facts.gap > 10_000
 
 
-def _without_helper(facts: Facts) -> str:
+def _without_progress_thread(facts: Facts) -> str:
     if facts.asked.get("ENGINE") != "thread":
         waiting, computing = f"{facts.own / 1e3:.0f} us of waiting", f"{facts.gap / 1e3:.0f} us of computing"
         return f"yes: run with --engine thread. {waiting} could be hidden behind {computing}"
@@ -59,7 +59,7 @@ def _without_helper(facts: Facts) -> str:
     return f"{LEAVE}: a progress thread was asked for and cannot be had here. The line on engines says why"
 
 
-def _with_helper(facts: Facts) -> str:
+def _with_progress_thread(facts: Facts) -> str:
     if facts.engine == "thread/shared":
         return (
             "yes: run with fewer ranks or threads so that a core is spare. Little is hidden though there is computing"
@@ -86,15 +86,15 @@ def _of_the_engine(facts: Facts) -> str:
             "Or test it now and then while you compute: only its ranks move it, in calls of MPI"
         )
     if facts.engine == "poll":
-        return _without_helper(facts)
+        return _without_progress_thread(facts)
     if facts.hidden is not None and facts.hidden < 0.3:
-        return _with_helper(facts)
+        return _with_progress_thread(facts)
     return LEAVE
 
 
 def advise(facts: Facts) -> str:
     """Yes or no first, reasons after: one or two sentences, without the last full stop."""
-    if facts.engine == "host":
+    if facts.engine == "native":
         return _of_the_library(facts)
     if facts.waits == 0:
         return "no: no instance was waited for"
@@ -115,6 +115,6 @@ def _of_the_library(facts: Facts) -> str:
         if facts.asked.get("SPACE", "0") == "0":
             return f"yes: run with --space where ranks share a node. Now {HALO_MESSAGES}"
         return f"no: {HALO_MESSAGES}"
-    if facts.asked.get("ENGINE") == "host":
-        return "yes: run without --engine host, to see what can be hidden. Now the MPI library runs it"
+    if facts.asked.get("ENGINE") == "native":
+        return "yes: run without --engine native, to see what can be hidden. Now the MPI library runs it"
     return "no: the MPI library runs it"

@@ -17,7 +17,9 @@ def _cpu_ns(rank: Mapping[str, Any]) -> float | None:
     """Of its whole process: more than it used while it computed. None: not known."""
     if (own := rank.get("caller_cpu_seconds")) is None:
         return None
-    return 1e9 * (float(own) + sum(float(helper["cpu_seconds"]) for helper in rank["helpers"]))
+    return 1e9 * (
+        float(own) + sum(float(progress_thread["cpu_seconds"]) for progress_thread in rank["progress_threads"])
+    )
 
 
 def starved(reports: Iterable[Mapping[str, Any]], shares: Iterable[RankShare]) -> str:

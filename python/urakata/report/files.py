@@ -15,18 +15,20 @@ from typing import Any, NamedTuple
 
 from urakata.report.errors import ReportError
 
-FORMAT = 3
+FORMAT = 4
+LAST_FORMAT = 3
+"""Of the last release, which is read too."""
 
 _NAME = re.compile(r"(?:(rank)-(\d+)\.json|(calls)-(\d+)\.bin|(events)-(\d+)\.bin)(?:\.\d+\.part)?")
 # How each kind begins.
 _MARKS = {"rank": b'{"urakata_report"', "calls": b"URACALLS", "events": b"URAEVENT"}
 _OF_RANK = {
-    *("rank", "ranks", "host", "engine", "engine_why", "helpers", "options", "call_sites", "tracks"),
+    *("rank", "ranks", "host", "engine", "engine_why", "progress_threads", "options", "call_sites", "tracks"),
     "realtime_minus_monotonic_ns",
 }
 _OF_SITE = {
     *("number", "operation", "bytes", "engine", "algorithm", "why", "module", "offset", "symbol", "symbol_offset"),
-    *("started", "start", "gap", "test", "wait", "in_flight", "overlapped", "helper_ns", "samples"),
+    *("started", "start", "gap", "test", "wait", "in_flight", "overlapped", "progress_thread_ns", "samples"),
 }
 
 
@@ -90,6 +92,31 @@ def blame(error: ReportError, path: Path, rank: int, faults: Faults | None) -> N
     faults.append(Fault(path, rank, str(error).removeprefix(f"{path} ").removeprefix(f"{path}: ")))
 
 
+_RENAMED = {
+    **{"helpers": "progress_threads", "helper_ns": "progress_thread_ns", "hidden_ns": "overlapped_ns"},
+    **{"host_mpi": "mpi_library", "messages_helper": "messages_progress_thread"},
+}
+_RENAMED_OF_WAY = {"lanes": "connections"}
+_NATIVE = {"engine", "transport", "messages_by", "carrier"}
+
+
+def _renamed(part: Any, names: dict[str, str] = _RENAMED) -> Any:
+    """A report of the last release with the names of this one."""
+    if isinstance(part, list):
+        return [_renamed(one, names) for one in part]
+    if not isinstance(part, dict):
+        return part
+    read: dict[str, Any] = {}
+    for key, value in part.items():
+        if key in _NATIVE and isinstance(value, str):
+            read[key] = re.sub(r"\bhost\b", "native", value)
+        else:
+            read[str(names.get(key, key))] = _renamed(value, _RENAMED_OF_WAY if key == "ways" else names)
+    if read.get("name") in ("ENGINE", "TRANSPORT") and read.get("value") == "host":
+        read["value"] = "native"
+    return read
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         rank = json.loads(path.read_text(encoding="utf-8"))
@@ -99,7 +126,9 @@ def _read(path: Path) -> dict[str, Any]:
         raise ReportError(f"{path} is broken, or cut off") from error
     if not isinstance(rank, dict) or "urakata_report" not in rank:
         raise ReportError(f"{path} is no report of Urakata")
-    if rank["urakata_report"] != FORMAT:
+    if rank["urakata_report"] == LAST_FORMAT:
+        rank = _renamed(rank)
+    elif rank["urakata_report"] != FORMAT:
         raise ReportError(f"{path} has form {rank['urakata_report']}, this urakata reads form {FORMAT}")
     if missing := _OF_RANK - rank.keys():
         raise ReportError(f"{path} is broken: {', '.join(sorted(missing))} is missing")

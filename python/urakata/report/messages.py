@@ -18,7 +18,7 @@ class MessageRow:
 
     place: str
     operation: str
-    carrier: str  # "space", "wire", "host", "itself", or for any source several, as "space or wire"
+    carrier: str  # "space", "wire", "native", "itself", or for any source several, as "space or wire"
     ranks: int = 0
     messages: int = 0
     sized: int = 0
@@ -29,7 +29,7 @@ class MessageRow:
     timed: int = 0
     life_ns: int = 0
     gap_ns: int = 0
-    hidden_ns: int = 0
+    overlapped_ns: int = 0
     helped: bool = True  # on all ranks a progress thread moved what goes by wire
 
     @property
@@ -46,8 +46,8 @@ class MessageRow:
         """The share of the transfers that was done while the program was at something else: docs/read-the-report.md."""
         if self.timed == 0 or self.life_ns == 0 or self.done_at_once + self.timed != self.messages:
             return None
-        apart = (self.gap_ns - self.hidden_ns) / self.life_ns
-        return self.hidden_ns / self.life_ns if self.helped or apart <= _APART else None
+        apart = (self.gap_ns - self.overlapped_ns) / self.life_ns
+        return self.overlapped_ns / self.life_ns if self.helped or apart <= _APART else None
 
     @property
     def hidden_word(self) -> str:
@@ -74,9 +74,9 @@ def merge_messages(ranks: list[dict[str, Any]], names: Mapping[tuple[str, int], 
             row.sized_bytes += site["bytes"]
             row.waited += site["waited"]
             row.waited_ns += site["waited_ns"]
-            for word in ("done_at_once", "timed", "life_ns", "gap_ns", "hidden_ns"):
+            for word in ("done_at_once", "timed", "life_ns", "gap_ns", "overlapped_ns"):
                 setattr(row, word, getattr(row, word) + site.get(word, 0))
-            row.helped = row.helped and rank.get("messages_helper", False)
+            row.helped = row.helped and rank.get("messages_progress_thread", False)
     return sorted(rows.values(), key=lambda row: (row.waited_ns, row.messages), reverse=True)
 
 

@@ -12,36 +12,44 @@ from urakata.report.units import bytes_text, count, of_ranks
 _MOST_RANKS = 16  # of which each has a line
 
 
-def _keeps_the_rule(rank: dict[str, Any], helper: dict[str, Any]) -> bool:
+def _keeps_the_rule(rank: dict[str, Any], progress_thread: dict[str, Any]) -> bool:
     """Whether it is engine poll's fallback thread, for an MPI library without a hook in its waiting."""
-    return str(rank["engine"]) == "poll" and str(helper["placement"]).endswith(" core")
+    return str(rank["engine"]) == "poll" and str(progress_thread["placement"]).endswith(" core")
 
 
 def fallback_seconds(rank: dict[str, Any]) -> float | None:
     """CPU time of the thread that only keeps MPI's progress rule; None: the rank has none."""
-    used = [float(helper["cpu_seconds"]) for helper in rank["helpers"] if _keeps_the_rule(rank, helper)]
+    used = [
+        float(progress_thread["cpu_seconds"])
+        for progress_thread in rank["progress_threads"]
+        if _keeps_the_rule(rank, progress_thread)
+    ]
     return sum(used) if used else None
 
 
-def _helpers(rank: dict[str, Any]) -> list[dict[str, Any]]:
+def _progress_threads(rank: dict[str, Any]) -> list[dict[str, Any]]:
     """The progress threads but for the fallback, of which the line on the engine tells."""
-    return [helper for helper in rank["helpers"] if not _keeps_the_rule(rank, helper)]
+    return [
+        progress_thread for progress_thread in rank["progress_threads"] if not _keeps_the_rule(rank, progress_thread)
+    ]
 
 
-def _helper_seconds(rank: dict[str, Any]) -> float:
-    return float(sum(helper["cpu_seconds"] for helper in _helpers(rank)))
+def _progress_thread_seconds(rank: dict[str, Any]) -> float:
+    return float(sum(progress_thread["cpu_seconds"] for progress_thread in _progress_threads(rank)))
 
 
-def _helper_lines(rank: dict[str, Any]) -> list[str]:
+def _progress_thread_lines(rank: dict[str, Any]) -> list[str]:
     line = f"rank {rank['rank']} on {rank['host']}: "
-    helpers = _helpers(rank)
-    if helpers:
-        where = ", ".join(f"{helper['placement']} {helper['cpus']}".strip() for helper in helpers)
-        line += f"progress threads {_helper_seconds(rank):.3f} CPU s ({where})"
+    progress_threads = _progress_threads(rank)
+    if progress_threads:
+        where = ", ".join(
+            f"{progress_thread['placement']} {progress_thread['cpus']}".strip() for progress_thread in progress_threads
+        )
+        line += f"progress threads {_progress_thread_seconds(rank):.3f} CPU s ({where})"
     if rank.get("transport") == "wire":
-        line += "; " * bool(helpers) + "messages between nodes by wire"
+        line += "; " * bool(progress_threads) + "messages between nodes by wire"
         line += ", the program's own too" * (rank.get("messages_by") == "wire")
-    elif not helpers:
+    elif not progress_threads:
         return []
     return [line]
 
@@ -62,7 +70,7 @@ def _site_lines(rank: dict[str, Any]) -> list[str]:
         lines += [sites["found"], *(site_links.described(link) for link in sites.get("links", []))]
     for way in sites["ways"]:
         if way["bytes"]:
-            lines.append(_way_line(f"rank {rank['rank']}", way["site"], way, count(way["lanes"], "connection")))
+            lines.append(_way_line(f"rank {rank['rank']}", way["site"], way, count(way["connections"], "connection")))
     return lines
 
 
@@ -74,14 +82,16 @@ def _device_lines(rank: dict[str, Any]) -> list[str]:
     return [f"{line} and {written} written"]
 
 
-def _helpers_of_all(ranks: list[dict[str, Any]]) -> list[str]:
+def _progress_threads_of_all(ranks: list[dict[str, Any]]) -> list[str]:
     by_wire = [rank["rank"] for rank in ranks if rank.get("transport") == "wire"]
-    helped = [rank for rank in ranks if _helpers(rank)]
+    helped = [rank for rank in ranks if _progress_threads(rank)]
     lines = []
     if helped:
-        seconds = {rank["rank"]: _helper_seconds(rank) for rank in helped}
+        seconds = {rank["rank"]: _progress_thread_seconds(rank) for rank in helped}
         least, most = min(seconds, key=lambda one: seconds[one]), max(seconds, key=lambda one: seconds[one])
-        where = ", ".join(sorted({helper["placement"] for rank in helped for helper in _helpers(rank)}))
+        where = ", ".join(
+            sorted({progress_thread["placement"] for rank in helped for progress_thread in _progress_threads(rank)})
+        )
         line = f"{of_ranks(list(seconds))}: progress threads {fmean(seconds.values()):.3f} CPU s each "
         lines.append(f"{line}({seconds[least]:.3f} of rank {least} to {seconds[most]:.3f} of rank {most}; {where})")
     if by_wire:
@@ -100,7 +110,7 @@ def _sites_of_all(ranks: list[dict[str, Any]]) -> list[str]:
     for site, parts in ways.items():
         total = {word: sum(way[word] for _, way in parts) for word in ("bytes", "pieces", "lost", "again")}
         total["round_trip_ms"] = median(way["round_trip_ms"] for _, way in parts)
-        most = max(way["lanes"] for _, way in parts)
+        most = max(way["connections"] for _, way in parts)
         ranks_text = of_ranks([rank for rank, _ in parts])
         lines.append(_way_line(ranks_text, site, total, f"up to {count(most, 'connection')}"))
     return lines
@@ -123,5 +133,7 @@ def rank_lines(ranks: list[dict[str, Any]]) -> list[str]:
     """Of each rank in turn its progress threads, what it has sent to other sites, and its devices; of many ranks what
     they have together."""
     if len(ranks) > _MOST_RANKS:
-        return [*_helpers_of_all(ranks), *_sites_of_all(ranks), *_devices_of_all(ranks)]
-    return [line for rank in ranks for line in (*_helper_lines(rank), *_site_lines(rank), *_device_lines(rank))]
+        return [*_progress_threads_of_all(ranks), *_sites_of_all(ranks), *_devices_of_all(ranks)]
+    return [
+        line for rank in ranks for line in (*_progress_thread_lines(rank), *_site_lines(rank), *_device_lines(rank))
+    ]

@@ -68,7 +68,7 @@ class Row:
     setting: tuple[str, ...] | None = ()  # options of bench overlap for a job like this; None: it has none like this
     ranks: int = 0
     started: int = 0
-    helper_ns: int = 0
+    progress_thread_ns: int = 0
     seen: list[Seen] = field(default_factory=list)
     late_of_rank: list[tuple[int, float | None]] = field(default_factory=list)  # of each: waits, mean ns of lateness
     hidden: Hidden = field(default_factory=Hidden)
@@ -140,7 +140,7 @@ class Row:
     @property
     def unknown(self) -> str:
         """Why it is not known what was hidden; empty: it is, or there was nothing to hide."""
-        asks = self.hidden.share is None and self.times["wait"].count and not self.blocking and self.engine != "host"
+        asks = self.hidden.share is None and self.times["wait"].count and not self.blocking and self.engine != "native"
         return self.hidden.why if asks else ""
 
     @property
@@ -183,7 +183,7 @@ def _setting(ranks: list[dict[str, Any]]) -> tuple[str, ...] | None:
         words += ["--ranks-per-node", str(per_node)]
     if (nodes := len({rank["host"] for rank in ranks})) > 1:
         words += ["--nodes", str(nodes)]
-    library = str(ranks[0].get("host_mpi", "")) if ranks else ""
+    library = str(ranks[0].get("mpi_library", "")) if ranks else ""
     for name, family in (("Open MPI", "openmpi"), ("MPICH", "mpich"), ("Intel", "impi")):
         if library.startswith(name):
             words += ["--mpi", family]
@@ -213,7 +213,7 @@ class Summary:
 
     @property
     def mpi_library(self) -> str:
-        return str(self.ranks[0].get("host_mpi", "")) if self.ranks else ""
+        return str(self.ranks[0].get("mpi_library", "")) if self.ranks else ""
 
     @property
     def missing(self) -> list[int]:
@@ -261,7 +261,7 @@ def summarise(folder: Path) -> Summary:
                 row.why = site["why"]  # of a scatterv the root alone knows what crosses
             row.ranks += 1
             row.started += site["started"]
-            row.helper_ns += site["helper_ns"]
+            row.progress_thread_ns += site["progress_thread_ns"]
             own = seen.get((rank["rank"], site["number"]), [])
             row.seen += own
             waits = site["wait"]["count"]
@@ -300,7 +300,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
                 **{name: getattr(row, name) for name in ("place", "operation", "bytes", "engine", "algorithm", "why")},
                 "ranks": row.ranks,
                 "started": row.started,
-                "helper_ns": row.helper_ns,
+                "progress_thread_ns": row.progress_thread_ns,
                 "exposed_mean_ns": row.exposed_ns,
                 "hidden": row.hidden.share,
                 "hidden_unknown_why": row.hidden.why,

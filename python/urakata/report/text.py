@@ -36,7 +36,7 @@ def hidden_part(row: MessageRow) -> str:
 def way_text(row: Row) -> str:
     """Engine and algorithm, and why this algorithm."""
     why = f" ({row.reason})" if row.reason else ""
-    engine = "the MPI library" if row.engine == "host" else row.engine
+    engine = "the MPI library" if row.engine == "native" else row.engine
     return ", ".join(part for part in (engine, row.algorithm) if part) + why
 
 

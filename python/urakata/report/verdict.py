@@ -80,8 +80,8 @@ def _largest(time: MpiTime) -> tuple[str, str]:
 
 def _switch(row: Row) -> str:
     """What could hide the waiting at this call site."""
-    if row.engine == "host":
-        return "it without --engine host" if row.asked.get("ENGINE") == "host" else ""
+    if row.engine == "native":
+        return "it without --engine native" if row.asked.get("ENGINE") == "native" else ""
     if row.engine == "thread/shared":
         return _FEWER if (row.hidden.share or 0.0) < _HIDDEN else ""
     if row.engine != "poll" or row.algorithm in ("messages", "exchange plan"):

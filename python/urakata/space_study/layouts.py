@@ -142,7 +142,7 @@ def _summary(results: Results) -> TextTable:
         rows.append(cells)
     return TextTable(
         "Derived datatypes in a space over the MPI library alone",
-        ["host", "patterns", "worst pattern", "sweep", "worst of the sweep"],
+        ["MPI library", "patterns", "worst pattern", "sweep", "worst of the sweep"],
         rows,
         "Time of a message: geometric mean of the ratios, and the worst point.",
     )

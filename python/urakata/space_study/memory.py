@@ -67,7 +67,7 @@ def _stage(results: Results, stage: str) -> TextTable:
             rows.append([f"{TITLES[family]}, {ranks} ranks", *cells, f"{ratio:.2f}" if ratio else "-"])
     return TextTable(
         f"Memory of the node after {stage}",
-        ["host", "alone", "in a space", "page tables alone", "page tables in a space", "ratio"],
+        ["MPI library", "alone", "in a space", "page tables alone", "page tables in a space", "ratio"],
         rows,
         "Proportional set size and page tables of all processes of the job but the launcher; a space counts once.",
     )

@@ -118,7 +118,7 @@ def _summary(results: Results) -> TextTable:
     return TextTable(
         "Messages in a space over the MPI library alone",
         [
-            "host",
+            "MPI library",
             "8 B alone",
             "8 B in a space",
             "ratio",

@@ -38,7 +38,7 @@ def _tables(results: Results) -> list[TextTable]:
                 continue
             times = [f"{alone:.0f} ms", f"{within:.0f} ms", f"{(within - alone) / ranks:+.1f} ms"]
             rows.append([f"{TITLES[family]}, {ranks} ranks", *times])
-    columns = ["host", "alone", "in a space", "more for each rank"]
+    columns = ["MPI library", "alone", "in a space", "more for each rank"]
     return [TextTable("A job that starts and ends", columns, rows)] if rows else []
 
 

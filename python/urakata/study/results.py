@@ -34,7 +34,7 @@ class Row:
         """Median and quartiles of a time of TIMES."""
         return measures.spread(self.samples(name))
 
-    def helper_cpu(self, loop: str) -> float:
+    def progress_thread_cpu(self, loop: str) -> float:
         """CPU microseconds of background threads in a turn of `loop`, mean over ranks and rounds."""
         return max(0.0, sum(float(run["helper_cpu"][loop]) for run in self.runs) / len(self.runs))
 
@@ -54,7 +54,7 @@ class Row:
         here."""
         caller = sum(float(run["caller_cpu"]) for run in self.runs) / len(self.runs)
         shares = self.configuration.shares_cores and self.configuration.engine not in OF_MPI_ASYNC
-        return min(caller + (self.helper_cpu("tested") if shares else 0.0), self.time("pure").median)
+        return min(caller + (self.progress_thread_cpu("tested") if shares else 0.0), self.time("pure").median)
 
     def by_round(self) -> dict[int, dict[str, float]]:
         """The medians of a round's times, by its number."""
@@ -82,8 +82,8 @@ class Row:
             "t_over_limit": t / best if best > 0 else 0.0,
             "osu_overlap": measures.osu_overlap(tc, inside, t),
             "imb_overlap": measures.imb_overlap(tc, tw, t),
-            "helper_cpu": self.helper_cpu("both"),
-            "helper_share": self.helper_cpu("both") / t if t > 0 else 0.0,
+            "helper_cpu": self.progress_thread_cpu("both"),
+            "helper_share": self.progress_thread_cpu("both") / t if t > 0 else 0.0,
         }
 
     def as_json(self) -> dict[str, Any]:

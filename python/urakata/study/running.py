@@ -103,7 +103,7 @@ def run_on_hosts(
     fails or takes too long."""
     begin = time.monotonic()
     try:
-        done = hosts.run(command, ranks_per_host=ranks_per_host, host_mpi=mpi, env=environment, timeout=timeout_s)
+        done = hosts.run(command, ranks_per_host=ranks_per_host, mpi_name=mpi, env=environment, timeout=timeout_s)
     except subprocess.TimeoutExpired as error:
         raise JobError(f"not done after {timeout_s:g} s") from error
     if done.returncode != 0:

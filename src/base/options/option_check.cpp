@@ -55,6 +55,9 @@ std::string valid_values(const Option& option) {
 Status check_option(const Option& option, std::string_view value, AlgorithmCheck algorithm_check) {
   bool good = true;
   if (value.empty()) return Nothing{};  // the default
+  for (const table::OldValue& old : table::kOldValues) {
+    if (&table::kTable[old.row] == &option && written::same(old.value, value)) return Nothing{};
+  }
   switch (option.kind) {
     case OptionKind::choice:
       good = written::choice(option.choices, value).has_value() ||

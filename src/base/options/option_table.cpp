@@ -201,6 +201,13 @@ const OldOption* old_option(const Option& option) {
   return nullptr;
 }
 
+const char* present_value(const Option& option, const char* value) {
+  for (const OldValue& old : kOldValues) {
+    if (&kTable[old.row] == &option && written::same(old.value, value)) return old.now;
+  }
+  return value;
+}
+
 }  // namespace table
 
 using written::choice;
@@ -227,6 +234,7 @@ std::string_view name(EngineKind engine) { return table::kEngines[static_cast<st
 std::string_view name(PlacementWish placement) { return table::kPlacements[static_cast<std::size_t>(placement)]; }
 
 Result<EngineKind> engine_named(std::string_view name) {
+  if (written::same(name, "host")) return EngineKind::native;  // as the last release had it
   if (const std::optional<std::size_t> found = choice(table::kEngines, name)) return static_cast<EngineKind>(*found);
   return Error{"no engine is called " + quoted(name) + "; use " + listed(table::kEngines, " or ")};
 }

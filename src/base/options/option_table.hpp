@@ -13,11 +13,11 @@ namespace urakata::table {
 inline constexpr std::string_view kPrefix = "URAKATA_";  // of the rows' names in the environment
 
 inline constexpr auto kEngines =
-    std::to_array<std::string_view>({"host", "poll", "thread", "kernel"});                         // as EngineKind
+    std::to_array<std::string_view>({"native", "poll", "thread", "kernel"});                       // as EngineKind
 inline constexpr auto kPlacements = std::to_array<std::string_view>({"auto", "spare", "shared"});  // as PlacementWish
 inline constexpr auto kCopyings =
-    std::to_array<std::string_view>({"auto", "receiver", "sender", "both"});                    // as CopyingWish
-inline constexpr auto kTransports = std::to_array<std::string_view>({"auto", "host", "wire"});  // as TransportWish
+    std::to_array<std::string_view>({"auto", "receiver", "sender", "both"});                      // as CopyingWish
+inline constexpr auto kTransports = std::to_array<std::string_view>({"auto", "native", "wire"});  // as TransportWish
 inline constexpr auto kBlockingWishes =
     std::to_array<std::string_view>({"auto", "always", "never"});  // as BlockingWish
 
@@ -67,5 +67,17 @@ struct OldOption {
 extern const std::array<OldOption, 3> kOldTable;
 
 const OldOption* old_option(const Option& option);  // nullptr: it is one of this release
+
+// A value of the last release, which this one still takes.
+struct OldValue {
+  std::size_t row;
+  const char* value;
+  const char* now;
+};
+
+inline constexpr std::array<OldValue, 2> kOldValues = {{{kEngine, "host", "native"}, {kTransport, "host", "native"}}};
+
+// What a value of the option is now: `value` itself, but for one of the last release.
+const char* present_value(const Option& option, const char* value);
 
 }  // namespace urakata::table

@@ -153,8 +153,13 @@ std::string_view option_origin(const Option& option) { return settings().origin(
 
 PresentSetting present_setting(const Option& option, const char* value) {
   const table::OldOption* const old = table::old_option(option);
-  if (old == nullptr) return {&option, value, {}};
   const std::string name(option.name);
+  if (old == nullptr) {
+    const char* const now = table::present_value(option, value);
+    if (now == value) return {&option, value, {}};
+    return {&option, now,
+            name + "=" + value + " is called " + name + "=" + now + " now; the next release will not accept " + value};
+  }
   if (old->why_gone != nullptr) {
     return {nullptr, nullptr, name + "=" + value + " has no effect any more: " + old->why_gone};
   }
@@ -167,7 +172,7 @@ PresentSetting present_setting(const Option& option, const char* value) {
 }
 
 const char* in_environment(const Option& option) {
-  if (const char* value = variable_of(option)) return value;
+  if (const char* value = variable_of(option)) return table::present_value(option, value);
   for (const table::OldOption& old : table::kOldTable) {
     if (old.row != row_of(option)) continue;
     const char* const value = variable_of(old.form);
@@ -193,6 +198,12 @@ void warn_of_unknown_variables() {
     if (const PresentSetting now = present_setting(old.form, value); !now.line.empty())
       log::warning_of_all("%s", now.line.c_str());
   }
+  for (const table::OldValue& old : table::kOldValues) {
+    const Option& option = table::kTable[old.row];
+    const char* const value = variable_of(option);
+    if (value == nullptr || !written::same(old.value, value)) continue;
+    log::warning_of_all("%s", present_setting(option, value).line.c_str());
+  }
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     std::string_view rest = *entry;
     if (!rest.starts_with(table::kPrefix)) continue;
@@ -204,7 +215,7 @@ void warn_of_unknown_variables() {
       continue;
     const std::string_view near = nearest(bare, table::kNames);
     if (near.empty()) {
-      log::warning_of_all("%.*s is no variable of Urakata's and is ignored; `urakata info` lists them",
+      log::warning_of_all("%.*s is no variable of Urakata's and is ignored; `urakata check --options` lists them",
                           static_cast<int>(variable.size()), variable.data());
     } else {
       log::warning_of_all("%.*s is no variable of Urakata's and is ignored; did you mean URAKATA_%.*s?",

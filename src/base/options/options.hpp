@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The options: one table, the source of the URAKATA_* variables, of urakata-exec's arguments, of the config file's keys
-// and of `urakata info`.
+// and of `urakata check --options`.
 //
 // Precedence: command line, environment, config file, default. urakata-exec reads command line and config file, checks
 // every value, and hands all to the program as environment, with URAKATA_ORIGINS to say where each came from. So the

@@ -125,7 +125,7 @@ void restore_communicator(MPI_Comm handle);
 // MPI_Comm_free or MPI_Comm_disconnect has freed the handle.
 void forget_communicator(MPI_Comm handle);
 
-// Chooses the engine of a communicator by name ("host", "poll", "thread", "kernel"; empty: as it is). Collective:
+// Chooses the engine of a communicator by name ("native", "poll", "thread", "kernel"; empty: as it is). Collective:
 // engine native or kernel is for all ranks or for none, and where one rank fails, nothing changes on any. `pending`:
 // this one fails since operations are pending.
 Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending);

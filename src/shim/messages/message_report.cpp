@@ -33,14 +33,14 @@ struct Reached {
 
 const char* carrier(int peer, MPI_Comm comm) {
   const EndpointComm* const in = endpoint() != nullptr ? endpoint_comm(comm) : nullptr;
-  if (in == nullptr) return "host";
+  if (in == nullptr) return "native";
   if (peer == MPI_ANY_SOURCE) {
-    constexpr std::array kWays = {"itself", "space",         "wire",         "space or wire",
-                                  "host",   "space or host", "wire or host", "space, wire or host"};
+    constexpr std::array kWays = {"itself", "space",           "wire",           "space or wire",
+                                  "native", "space or native", "wire or native", "space, wire or native"};
     const Reached reached(*in);
     return kWays[(reached.near ? 1U : 0U) + (reached.linked ? 2U : 0U) + (reached.by_native ? 4U : 0U)];
   }
-  if (!in->has(peer) || in->outside(peer)) return "host";
+  if (!in->has(peer) || in->outside(peer)) return "native";
   if (in->linked(peer)) return "wire";
   return peer == in->rank && !Reached(*in).near ? "itself" : "space";
 }

@@ -34,14 +34,14 @@ constexpr p2p::CopyingSettings copying_settings(const tune::CopyCosts& costs) {
 static_assert(copying_settings(tune::CopyCosts{}) == p2p::CopyingSettings{}, "the same defaults");
 
 constexpr halo::Costs channel_costs(const tune::Costs& costs) {
-  return {.pull_least = whole(costs.exchange.pull_least),
-          .bounce_most = whole(costs.exchange.landing_most),
-          .direct_least = whole(costs.exchange.direct_least),
-          .short_bounce_most = whole(costs.exchange.short_landing_most),
-          .shared_most = whole(costs.exchange.shared_most),
-          .bounce_budget = whole(costs.exchange.plan_landing),
+  return {.pull_least = whole(costs.channel.pull_least),
+          .bounce_most = whole(costs.channel.bounce_most),
+          .direct_least = whole(costs.channel.direct_least),
+          .short_bounce_most = whole(costs.channel.short_bounce_most),
+          .shared_most = whole(costs.channel.shared_most),
+          .bounce_budget = whole(costs.channel.bounce_budget),
           .pieces = piece_sizes(costs.copy),
-          .far_bounce_most = whole(costs.exchange.far_landing_most)};
+          .far_bounce_most = whole(costs.channel.far_bounce_most)};
 }
 static_assert(channel_costs(tune::Costs{}) == halo::Costs{}, "the same defaults");
 
@@ -68,7 +68,7 @@ p2p::CopyingSettings own_copying() {
 
 halo::Costs exchange_costs(std::uint64_t bounce_bytes) {
   halo::Costs costs = channel_costs(tune::costs());
-  const std::uint64_t most = whole(tune::costs().exchange.all_landing);
+  const std::uint64_t most = whole(tune::costs().channel.bounce_total);
   costs.bounce_budget = std::min(costs.bounce_budget, most - std::min(most, bounce_bytes));
   return costs;
 }

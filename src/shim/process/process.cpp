@@ -194,7 +194,7 @@ bool Process::set_up() {
                    transports_ = tune::TransportChoice(found, sites_.of);
                    return transports_.peers(own);
                  });
-  log::information("transport %s: %s", wiring_.wire() != nullptr ? "wire" : "host", transports_.why().c_str());
+  log::information("transport %s: %s", wiring_.wire() != nullptr ? "wire" : "native", transports_.why().c_str());
   if (!better_network_.empty()) {
     log::information("a network that the MPI library drives better than TCP: %s", better_network_.c_str());
   }

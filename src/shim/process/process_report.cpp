@@ -40,13 +40,13 @@ void Process::write_report() {
   native.Get_library_version(version, &length);
   meta.mpi_library = std::string(version).substr(0, std::string(version).find('\n'));
   meta.abi = kAbi;
-  meta.engine = native_only_                          ? "host"
+  meta.engine = native_only_                          ? "native"
                 : engines_.named("kernel") != nullptr ? "kernel"
                                                       : std::string(engines_.best().name());
   meta.engine_why = engine_choice_.why;
-  meta.transport = wiring_.wire() != nullptr ? "wire" : "host";
+  meta.transport = wiring_.wire() != nullptr ? "wire" : "native";
   meta.transport_why = transports_.why();
-  meta.messages = link() != nullptr ? "wire" : "host";
+  meta.messages = link() != nullptr ? "wire" : "native";
   meta.messages_why = messages_choice_.why;
   meta.messages_progress = link_progress != nullptr;
   meta.sites = report_of_sites();

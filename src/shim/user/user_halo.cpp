@@ -35,7 +35,7 @@ void UserHalo::name(std::string_view given) {
   const observe::CallSiteKey site{given,
                                   site_,
                                   bytes_,
-                                  by_channel() ? "poll" : "host",
+                                  by_channel() ? "poll" : "native",
                                   by_channel() ? ChannelExchange::kAlgorithm : "persistent messages",
                                   observe::python_line(site_)};
   call_site_ = observer->call_site(site, why_);

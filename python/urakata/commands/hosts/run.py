@@ -115,7 +115,7 @@ def run(
     """Run an MPI job across test hosts."""
     from urakata.hosts import HostsError, ebpf
 
-    host_mpi = launcher.find_mpi(mpi)
+    mpi_name = launcher.find_mpi(mpi)
     asked = lambda: options.sites_asked(sites, delay, link_rate, flow_rate, loss, queue, link, flow, seed)  # noqa: E731
     hosts = options.make(count, rate, delay, asked, congestion, settings)
     command = _ranks_command(program)
@@ -131,7 +131,7 @@ def run(
             done = hosts.run(
                 command,
                 ranks_per_host=per_host,
-                host_mpi=host_mpi,
+                mpi_name=mpi_name,
                 env=environment,
                 capture=False,
                 stdin=stdin,
