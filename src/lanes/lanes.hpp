@@ -6,7 +6,7 @@
 // nodes of their own. A lane is a pair of leaders at two sites, together with their share of what crosses the
 // link. Inside a site the leaders gather and distribute. All data are streams of segments, so gathering,
 // crossing and distributing overlap. The transport decides by how many connections a leader reaches the other
-// one (transport/lanes.hpp).
+// one (transport/stripes/stripes.hpp).
 //
 // Bytes that cross the links of one site with n ranks; rooted operations cross in one direction only. M: bytes of the
 // operation; S: number of sites.

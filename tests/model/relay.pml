@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages in pieces over several lanes (src/transport/lanes.hpp) and their relay (carry() in src/lanes/ways.hpp), for the
+/* Messages in pieces over several lanes (src/transport/stripes/stripes.hpp) and their relay (carry() in src/lanes/ways.hpp), for the
    model checker spin: every interleaving of some messages of a sender to a site leader, which hands each on to
    a receiver of its own site while the next comes. test_relay_model.py runs it. To be defined:
 
