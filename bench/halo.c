@@ -2,16 +2,16 @@
 // What an exchange of the faces and edges of a grid of cells costs, by each of the ways that MPI has.
 //
 // The ranks split a box into cubes of cells^3 doubles, each in an array with one layer of its neighbours' cells around.
-// An exchange fills that layer, but for its corners; data are described by datatypes, nobody packs. For each size rank 0
-// prints a JSON object, of times the worst over ranks:
+// An exchange fills that layer, but for its corners; data are described by datatypes, nobody packs. For each size rank
+// 0 prints a JSON object, of times the worst over ranks:
 //   {"cells": 32, "ranks": 4, "neighbours": 3, "us": {"messages": 9.1, "persistent": 8.2, "neighbour": 11.0,
 //    "neighbour-nonblocking": 11.3, "neighbour-persistent": 9.9}, "iteration_us": {"messages": 10.2, ...}}
 // messages: MPI_Irecv, MPI_Isend, MPI_Waitall; persistent: MPI_Startall of MPI_Recv_init and MPI_Send_init; neighbour:
-// MPI_Neighbor_alltoallw, and its other two forms. Before each exchange the cells are written, after it what came is read,
-// as a solver does: data that nobody touches stay in caches. us: from before the start to after the wait; iteration_us: with
-// writing and reading, since a line that a neighbour has read in place is dear to write again. The ways take turns of some
-// exchanges; each figure is a median. With HALO_BY_HAND in the environment the one way is "by-hand", without messages
-// (halo_by_hand.h): for ranks of one node.
+// MPI_Neighbor_alltoallw, and its other two forms. Before each exchange the cells are written, after it what came is
+// read, as a solver does: data that nobody touches stay in caches. us: from before the start to after the wait;
+// iteration_us: with writing and reading, since a line that a neighbour has read in place is dear to write again. The
+// ways take turns of some exchanges; each figure is a median. With HALO_BY_HAND in the environment the one way is
+// "by-hand", without messages (halo_by_hand.h): for ranks of one node.
 #define _GNU_SOURCE
 
 #include <stdbool.h>
@@ -211,7 +211,8 @@ static bool sweep(struct grid* g, int turn, bool check) {
   return true;
 }
 
-// Writes what is sent, or reads what was received; both as a solver's sweep over its cells does, one part after the other.
+// Writes what is sent, or reads what was received; both as a solver's sweep over its cells does, one part after the
+// other.
 static double touch(struct grid* g, bool write) {
   double sum = 0;
   for (int i = 0; i < g->neighbours; ++i) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What progress threads cost when nothing is pending: context switches of the threads named urakata*, after a non-blocking
-// collective has been used and has finished.
+// What progress threads cost when nothing is pending: context switches of the threads named urakata*, after a
+// non-blocking collective has been used and has finished.
 //
 // For each window rank 0 prints the worst rank:
 //   {"window": "sleep", "seconds": 1.0, "helpers": 1, "switches": 0, "per_second": 0.0}
-// `progress_threads` is the least over ranks. In a window of kind sleep the program sleeps, in one of kind compute it computes.
+// `progress_threads` is the least over ranks. In a window of kind sleep the program sleeps, in one of kind compute it
+// computes.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <unistd.h>

@@ -5,22 +5,24 @@
 // Ranks have a core each where there are as many; with three ranks on two cores the relay, rank 1, has one alone.
 //
 //   --part hop    three ranks, MPI_Ibcast along the chain 0, 1, 2 (options of the run must say so): from the start on rank
-//                 0 to the end on rank 2, while rank 1 computes without a call; what that takes from its computation, and
-//                 in how many interruptions; what its starting call takes.
+//                 0 to the end on rank 2, while rank 1 computes without a call; what that takes from its computation,
+//                 and in how many interruptions; what its starting call takes.
 //   --part lost   three ranks or more, the same along the chain to the last rank, while all between its ends repeat a
-//                 product of small matrices with a test after each; what they lose is the time that is not products, so that
-//                 what a progress thread takes on their cores counts. Beside it the same by the CPU clocks of thread and process.
+//                 product of small matrices with a test after each; what they lose is the time that is not products, so
+//                 that what a progress thread takes on their cores counts. Beside it the same by the CPU clocks of
+//                 thread and process.
 //   --part group  any number of ranks: MPI_Ibcast, MPI_Iallgather, MPI_Ialltoall, each rank computing without a call from
-//                 its start until all has come, or for so long and then waiting; then all the CPU time that it took from their computations, starting and
-//                 waiting calls included, and io_uring's kernel threads.
+//                 its start until all has come, or for so long and then waiting; then all the CPU time that it took
+//                 from their computations, starting and waiting calls included, and io_uring's kernel threads.
 //   --part small  any number of ranks: MPI_Iallreduce of floats and of doubles, each waited for at once, one after the
-//                 other; what the start takes of it; and the elements of all results that are not what the processor has.
+//                 other; what the start takes of it; and the elements of all results that are not what the processor
+//                 has.
 //   --part own    the same by an operation of the program's own, which engine kernel computes where its eBPF code is
 //                 attached as `affine`.
 //   --method      collective; in parts hop and lost also explicit: the program's own messages and tests; in part lost
 //                 blocked: a thread of the program that blocks in recv(). The variable KERNEL_METHOD says so, too.
-// Each prints a JSON object a line for each size; medians, and quartiles beside. Parts hop, lost and group also say which
-// cores took the network's packets and the interrupts of other cores, of the whole machine, for each operation.
+// Each prints a JSON object a line for each size; medians, and quartiles beside. Parts hop, lost and group also say
+// which cores took the network's packets and the interrupts of other cores, of the whole machine, for each operation.
 #define _GNU_SOURCE
 #include "kernel.h"
 

@@ -10,7 +10,7 @@
 
 // How a relay hands on what comes.
 enum method {
-  COLLECTIVE,  // MPI_Ibcast: the host's own, or by the engine that Urakata was started with
+  COLLECTIVE,  // MPI_Ibcast: the MPI library's own, or by the engine that Urakata was started with
   EXPLICIT,    // the program's own MPI_Irecv, MPI_Isend and MPI_Test
   BLOCKED,     // a thread of the program that blocks in recv() and send() on sockets: what any engine has to beat
 };
@@ -94,8 +94,8 @@ struct interrupts {
   double counts[INTERRUPT_KINDS][MOST_CORES];
 };
 void count_interrupts(struct interrupts* counted);
-// Into an open JSON object: for each kind and core what came between, for each operation; cores without any are left out.
-// Nothing where the kernel does not show it.
+// Into an open JSON object: for each kind and core what came between, for each operation; cores without any are left
+// out. Nothing where the kernel does not show it.
 void print_interrupts(const struct interrupts* before, const struct interrupts* after, int operations);
 
 int io_workers(void);  // kernel threads of io_uring that work for this process

@@ -83,7 +83,8 @@ static struct sample repeat(struct group* g, enum kind kind, unsigned char value
 static void measure(struct group* g, enum kind kind, const struct settings* s) {
   enum { FEWEST = 8, MOST = 2000 };
   static struct interrupts before, after;
-  // A program computes long between calls: engines with progress threads have seen that, and do not wait for its next call.
+  // A program computes long between calls: engines with progress threads have seen that, and do not wait for its next
+  // call.
   const double least = 1e6;
   double window = least;
   int count = FEWEST, late = 0;

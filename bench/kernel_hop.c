@@ -10,8 +10,8 @@ struct hop {
   struct calm calm;
 };
 
-// The relay is surely in its computation by then. A program computes long between calls: engines with progress threads have seen
-// that, and do not wait for its next call.
+// The relay is surely in its computation by then. A program computes long between calls: engines with progress threads
+// have seen that, and do not wait for its next call.
 static const double settle_ns = 1e6;
 
 struct sample {

@@ -7,8 +7,8 @@
 
 static const char* const kinds[INTERRUPT_KINDS] = {"net_rx", "function_call", "reschedule"};
 
-// What a line counts; -1: nothing of these. The labels before the colon differ between processors (CAL, RES on x86, IPI0,
-// IPI1 on ARM), the words behind the counts do not.
+// What a line counts; -1: nothing of these. The labels before the colon differ between processors (CAL, RES on x86,
+// IPI0, IPI1 on ARM), the words behind the counts do not.
 static int kind_of(const char* line) {
   if (strstr(line, "NET_RX:")) return PACKETS;
   if (strstr(line, "Function call interrupts")) return FUNCTION_CALLS;

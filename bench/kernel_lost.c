@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part `lost`: the paper's measure. A broadcast from rank 0 by rank 1 and so on to the last rank, while all between repeat
-// a product of small matrices with a test after each. See kernel.c.
+// Part `lost`: the paper's measure. A broadcast from rank 0 by rank 1 and so on to the last rank, while all between
+// repeat a product of small matrices with a test after each. See kernel.c.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -65,8 +65,9 @@ static void* relay_thread(void* argument) {
   }
 }
 
-// What a relay loses, by three clocks. Only the first has all that its computation lost: what a progress thread takes on its core is
-// not in the clock of its own thread, what other processes and a virtual machine's host take in none of the CPU clocks.
+// What a relay loses, by three clocks. Only the first has all that its computation lost: what a progress thread takes
+// on its core is not in the clock of its own thread, what other processes and a virtual machine's host take in none of
+// the CPU clocks.
 struct loss_by_clock {
   double elapsed_ns;  // time from its start to its end, without the products
   double thread_ns;   // CPU time of the computing thread, likewise
@@ -147,8 +148,8 @@ static void sink(struct lost* l, struct sample* sample) {
   sample->time = now_ns();
 }
 
-// Of all repetitions, collected at RELAY: the time from the start to the last end behind it, and what the relays lose, the
-// mean over them.
+// Of all repetitions, collected at RELAY: the time from the start to the last end behind it, and what the relays lose,
+// the mean over them.
 enum quantity { TIME, ELAPSED, THREAD, PROCESS, QUANTITIES };
 
 static void collect(const struct lost* l, const struct sample* samples, double* values[QUANTITIES]) {

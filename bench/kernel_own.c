@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part `own`: reductions by an operation of the program's own, the composition of maps x -> a x + b, which does not commute
-// (examples/own_operation.c, examples/affine.bpf.c). See kernel.c.
+// Part `own`: reductions by an operation of the program's own, the composition of maps x -> a x + b, which does not
+// commute (examples/own_operation.c, examples/affine.bpf.c). See kernel.c.
 #include <stdint.h>
 #include <urakata.h>
 

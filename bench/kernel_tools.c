@@ -16,7 +16,8 @@ static int without_delay(int socket) {
   return socket;
 }
 
-// Each rank connects to all below it, which find out by a first word who it is: a connection is there before it is accepted.
+// Each rank connects to all below it, which find out by a first word who it is: a connection is there before it is
+// accepted.
 void open_sockets(int* sockets) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

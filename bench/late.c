@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Iallreduce with computation behind it, where one rank begins some of them late; to be run with a report, which is to
-// tell lateness from communication. Rank 0 prints a JSON object:
+// MPI_Iallreduce with computation behind it, where one rank begins some of them late; to be run with a report, which is
+// to tell lateness from communication. Rank 0 prints a JSON object:
 //   {"late_ms": 50, "every": 20, "first": 10, "operations": 400, "bytes": 262144, "known_late_ns": 1234567.8}
 // known_late_ns: mean over operations and ranks of the time from the beginning of a rank's wait until the last rank had
 // begun, by the program's own clocks. So the ranks are to be on one machine.

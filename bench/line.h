@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// What a cache line takes from core to core: the floor of all that ranks of a node tell each other. Needs _GNU_SOURCE and
+// What a cache line takes from core to core: the floor of all that ranks of a node tell each other. Needs _GNU_SOURCE
+// and
 // -pthread.
 #ifndef URAKATA_BENCH_LINE_H
 #define URAKATA_BENCH_LINE_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What starting an exchange with neighbours costs that comes again and again, without what comes after the start.
 //
-// Two ranks, each the other's neighbour as many times as asked. For each way rank 0 prints a JSON object; every figure is
-// the worse of both ranks':
+// Two ranks, each the other's neighbour as many times as asked. For each way rank 0 prints a JSON object; every figure
+// is the worse of both ranks':
 //   {"way": "halo", "neighbours": 6, "bytes": 8, "starts": 20000, "call_ns": 150, "call_p90_ns": 210, "clock_ns": 22,
 //    "copy_ns": 4, "allocations": 0}
 // ways: halo, ura_halo_begin of urakata.h (not there without Urakata); neighbour-persistent, MPI_Start of

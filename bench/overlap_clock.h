@@ -89,7 +89,8 @@ static struct team team_open(void) {
 static void team_close(struct team* team) { free(team->clocks); }
 
 /* CPU time of all threads of the process that do not compute: whoever progresses communication in the background,
-   whether Urakata's progress thread or a thread of the MPI library. OpenMP threads that spin for work are not counted. */
+   whether Urakata's progress thread or a thread of the MPI library. OpenMP threads that spin for work are not
+   counted. */
 static double progress_cpu_us(const struct team* team) {
   double sum = clock_us(CLOCK_PROCESS_CPUTIME_ID);
   for (int i = 0; i < team->threads; ++i) sum -= clock_us(team->clocks[i]);

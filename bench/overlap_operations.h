@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operations of the overlap benchmark, collectives and messages: how each is started, which buffers it needs, and what must come out.
+/* The operations of the overlap benchmark, collectives and messages: how each is started, which buffers it needs, and
+ * what must come out.
 
    "bytes" is what one rank contributes to one receiver, as in the OSU benchmarks: a rank's block for allgather,
    alltoall, gather, scatter and reduce_scatter_block, the whole buffer for the others. Reductions add floats, or

@@ -50,7 +50,7 @@ static void describe_place(char* text, size_t size) {
   }
 }
 
-/* File of the library that answers the MPI calls: Urakata's preload library where it is mapped, else the host's. */
+/* File of the library that answers the MPI calls: Urakata's preload library where it is mapped, else the MPI library's. */
 static void find_mpi(char* file, size_t size) {
   char line[1024];
   FILE* maps = fopen("/proc/self/maps", "r");

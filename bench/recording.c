@@ -36,8 +36,8 @@ static double ping_pong(int turns) {
   return (now_ns() - before) / turns / 2;
 }
 
-// Nanoseconds of a start and of a wait, over at least this many. A few at a time, so that the clock counts for little; both
-// ranks begin the waits together, when all that there is to do is done.
+// Nanoseconds of a start and of a wait, over at least this many. A few at a time, so that the clock counts for little;
+// both ranks begin the waits together, when all that there is to do is done.
 static void start_and_wait(int operations, double* start, double* wait) {
   double out = rank, in[OPEN];
   MPI_Request requests[OPEN];

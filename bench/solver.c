@@ -2,15 +2,16 @@
 // What the neighbour exchange of a solver costs, by each of the ways that MPI has: sparse matrix times vector, and
 // conjugate gradients, on the 27-point problem of HPCG (solver.h), in parts by blocks of rows or by METIS.
 //
-// Each rank has a part. Rank 0 prints JSON objects: what is loaded, {"measure": "partition", ...} with the exact counts of
-// one exchange of all parts, {"measure": "skip", ...} for each way that the host does not have, and for each measure and way
+// Each rank has a part. Rank 0 prints JSON objects: what is loaded, {"measure": "partition", ...} with the exact counts
+// of one exchange of all parts, {"measure": "skip", ...} for each way that the MPI library does not have, and for each measure
+// and way
 //   {"measure": "cg", "way": "messages", "us": 812.1, "exchange_us": 31.2, "last_us": 29.5, "steps": {"start": 11.0,
 //    "inner": 610.5, "wait": 20.2, "boundary": 50.1, "reduce": 12.5, "vectors": 90.0}, "iterations": 21,
 //    "residual": 3.1e-09, "turns": ...}
-// Times are microseconds of one exchange, one product or one iteration: `us` the longest of a rank, steps means over the
-// ranks. exchange_us is what a rank spends in the exchange, start + wait: the mean over the ranks, and of that the median
-// over a turn's exchanges. last_us is the same of the rank with the least, which comes last and waits for nobody. The ways
-// take turns; each figure is the median of the turns.
+// Times are microseconds of one exchange, one product or one iteration: `us` the longest of a rank, steps means over
+// the ranks. exchange_us is what a rank spends in the exchange, start + wait: the mean over the ranks, and of that the
+// median over a turn's exchanges. last_us is the same of the rank with the least, which comes last and waits for
+// nobody. The ways take turns; each figure is the median of the turns.
 //
 // A way that brings wrong values, or with which a solver takes other iterations or ends with another residual than with
 // the first way, ends the job with code 2.

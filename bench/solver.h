@@ -2,9 +2,9 @@
 // The parts of bench/solver: what they hand to each other.
 //
 // The matrix is HPCG's: the rows are the points of an n x n x n grid, 26 on the diagonal, -1 for each of the up to 26
-// points around. Row (x, y, z) has number (z * n + y) * n + x. A partition says which part a row belongs to; rank p holds
-// part p. A rank's vectors hold its own rows, those that need no other part's values first (`inner` of them); the vector
-// that the matrix is multiplied with goes on with its ghosts, one block for each neighbour.
+// points around. Row (x, y, z) has number (z * n + y) * n + x. A partition says which part a row belongs to; rank p
+// holds part p. A rank's vectors hold its own rows, those that need no other part's values first (`inner` of them); the
+// vector that the matrix is multiplied with goes on with its ghosts, one block for each neighbour.
 #ifndef URAKATA_BENCH_SOLVER_H
 #define URAKATA_BENCH_SOLVER_H
 
@@ -16,7 +16,8 @@
 
 // --- Partitions (solver_partition.c) ---
 
-// Runs over the points around row `row`, itself left out; at most 26 of them go to `around`. Returns how many there are.
+// Runs over the points around row `row`, itself left out; at most 26 of them go to `around`. Returns how many there
+// are.
 int neighbours_of_row(int n, int row, int* around);
 
 // The part of each row, `n` * `n` * `n` of them, the same on all ranks; freed by the caller. Collective: METIS runs on
@@ -66,7 +67,7 @@ struct exchange {
 
 struct way {
   const char* name;
-  // Collective. NULL, or why the host has no such way; then nothing was made.
+  // Collective. NULL, or why the MPI library has no such way; then nothing was made.
   const char* (*prepare)(struct exchange* exchange);
   // Between the two the vector's own rows may be read, its ghosts not. Collective over neighbours.
   void (*start)(struct exchange* exchange);

@@ -9,7 +9,8 @@
 #include "turns.h"
 
 const char* const measures[MEASURES] = {"exchange", "spmv", "cg", "pipelined"};
-// Residuals may differ by rounding: an MPI adds in an order of its own choice, and another in each operation if it likes.
+// Residuals may differ by rounding: an MPI adds in an order of its own choice, and another in each operation if it
+// likes.
 static const double same_residual = 1e-6;
 
 // What a row's value is in the turn in which rank `rank` holds it.

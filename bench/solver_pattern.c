@@ -27,7 +27,8 @@ static int order_travels(struct travel* all, int count) {
 
 static int* integers(int count) { return allocate((size_t)count * sizeof(int)); }
 
-// Numbers the part's rows, those without neighbours in other parts first; returns how many points around them lie there.
+// Numbers the part's rows, those without neighbours in other parts first; returns how many points around them lie
+// there.
 static int number_rows(struct pattern* p, const int* part_of, int n) {
   int around[26], outside = 0;
   for (int pass = 0; pass < 2; ++pass) {

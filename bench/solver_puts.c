@@ -141,8 +141,8 @@ void discard_locked(struct exchange* e) {
   discard_window(e);
 }
 
-// --- put-notify: of each neighbour's two counters here the first says for which exchange its ghosts are free, the second
-// which exchange's values it has put ---
+// --- put-notify: of each neighbour's two counters here the first says for which exchange its ghosts are free, the
+// second which exchange's values it has put ---
 
 enum counter { FREE, THERE };
 
@@ -156,7 +156,7 @@ static void await(struct exchange* e, int i, enum counter which) {
   const struct window* const w = e->own;
   const volatile int64_t* const counter = (const volatile int64_t*)(e->vector + w->own + (2 * i + which) * LINE);
   for (int unused = 0; *counter < e->number; MPI_Win_sync(e->window)) {
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, e->comm, &unused, MPI_STATUS_IGNORE);  // the host may only move in calls
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, e->comm, &unused, MPI_STATUS_IGNORE);  // the MPI library may only move in calls
   }
 }
 

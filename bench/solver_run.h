@@ -19,11 +19,12 @@ struct run {
   int ways;
 };
 
-// Exchanges values that tell where they come from, and multiplies with ones. The job ends where one is wrong. Collective.
+// Exchanges values that tell where they come from, and multiplies with ones. The job ends where one is wrong.
+// Collective.
 void check_ways(struct run* run);
 
-// Measures what is wanted of `measures`, and prints it. `together`: how it takes turns with other jobs (turns.h), or NULL.
-// The job ends where a solver ends otherwise than with the first way. Collective.
+// Measures what is wanted of `measures`, and prints it. `together`: how it takes turns with other jobs (turns.h), or
+// NULL. The job ends where a solver ends otherwise than with the first way. Collective.
 void measure_all(struct run* run, const bool wanted[MEASURES], const char* together);
 
 #endif

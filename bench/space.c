@@ -10,11 +10,11 @@
 //   {"measure": "setup", "cores": [0, 1], "space": true}
 //   {"measure": "line", "bytes": 64, "ns": 140.2, "fast_ns": 139.0, "low_ns": 139.8, "high_ns": 141.0,
 //    "turns": {"ns": [140.2, ...]}}
-// measure is one of line (one way), half-round-trip (the usual ping-pong), persistent (the same by persistent requests),
-// fresh (one message that the sender has just written and the receiver reads), memcpy and stream (the time for one
-// message of many; has "window" too). Half round trips have "over_line", too: in each turn over the line of that turn,
-// the median; persistent ones "over_half_round_trip" likewise. These are the ratios to believe where a virtual machine's
-// cores are now near each other, now far. What arrives is compared with what was sent.
+// measure is one of line (one way), half-round-trip (the usual ping-pong), persistent (the same by persistent
+// requests), fresh (one message that the sender has just written and the receiver reads), memcpy and stream (the time
+// for one message of many; has "window" too). Half round trips have "over_line", too: in each turn over the line of
+// that turn, the median; persistent ones "over_half_round_trip" likewise. These are the ratios to believe where a
+// virtual machine's cores are now near each other, now far. What arrives is compared with what was sent.
 #define _GNU_SOURCE
 #include <stdbool.h>
 

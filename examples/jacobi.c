@@ -1,6 +1,6 @@
-// A solver whose exchange with neighbours hides behind its rows: Jacobi's method on a sparse matrix of which each rank has
-// some rows. Rows that need no element of others are done while those elements come, the others as their neighbour's are
-// here.
+// A solver whose exchange with neighbours hides behind its rows: Jacobi's method on a sparse matrix of which each rank
+// has some rows. Rows that need no element of others are done while those elements come, the others as their
+// neighbour's are here.
 //
 //   mpicc -O2 -g jacobi.c -o jacobi -I<prefix>/include
 //   urakata run -n 4 --space -- ./jacobi --edge 200
@@ -12,7 +12,8 @@
 #include <string.h>
 #include <urakata.h>
 
-// The matrix: the five-point stencil on a square of edge x edge cells, 4 on the diagonal. A row's columns but the diagonal.
+// The matrix: the five-point stencil on a square of edge x edge cells, 4 on the diagonal. A row's columns but the
+// diagonal.
 static int columns_of(int edge, int row, int* columns) {
   const int i = row / edge, j = row % edge;
   int count = 0;
@@ -49,8 +50,8 @@ static void* room(size_t count, size_t size) {
 
 static int compare(const void* a, const void* b) { return *(const int*)a - *(const int*)b; }
 
-// Finds the ghosts (by their global row) and numbers the columns. Which rows a neighbour needs of ours is what we need of
-// it, seen from there: the matrix is symmetric.
+// Finds the ghosts (by their global row) and numbers the columns. Which rows a neighbour needs of ours is what we need
+// of it, seen from there: the matrix is symmetric.
 static Part make_part(int edge, int rank, int ranks) {
   Part p = {.first = first_row(edge, ranks, rank)};
   const int last = first_row(edge, ranks, rank + 1);

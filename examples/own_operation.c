@@ -1,10 +1,12 @@
-// MPI_Iallreduce by an operation of the program's own that the kernel can compute, too: affine.bpf.c, if it is attached.
+// MPI_Iallreduce by an operation of the program's own that the kernel can compute, too: affine.bpf.c, if it is
+// attached.
 //
 //   mpicc -O2 own_operation.c -o own_operation
 //   urakata run -n 2 --hostfile hosts --engine kernel -- ./own_operation
 //
-// Prints the composition of all ranks' maps, the time of one reduction and how often this rank's function was called for
-// it: with eBPF code about every second time (where the rank's own data came last), else for every rank in every one.
+// Prints the composition of all ranks' maps, the time of one reduction and how often this rank's function was called
+// for it: with eBPF code about every second time (where the rank's own data came last), else for every rank in every
+// one.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Poisson's equation on a cube by hypre, which knows nothing of Urakata: conjugate gradients on the seven-point stencil,
-// preconditioned by BoomerAMG, whose levels each exchange with neighbours of their own.
+// Poisson's equation on a cube by hypre, which knows nothing of Urakata: conjugate gradients on the seven-point
+// stencil, preconditioned by BoomerAMG, whose levels each exchange with neighbours of their own.
 //
 //   mpicc -O2 poisson_hypre.c -o poisson_hypre -I/usr/include/hypre -lHYPRE -lm
 //   urakata run -n 4 --space -- ./poisson_hypre 48

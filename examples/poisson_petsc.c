@@ -1,5 +1,5 @@
-// Poisson's equation on a cube by PETSc, which knows nothing of Urakata: the seven-point stencil as an ordinary parallel
-// matrix, and the solver that the options name.
+// Poisson's equation on a cube by PETSc, which knows nothing of Urakata: the seven-point stencil as an ordinary
+// parallel matrix, and the solver that the options name.
 //
 //   mpicc -O2 poisson_petsc.c -o poisson_petsc $(pkg-config --cflags --libs PETSc)
 //   urakata run -n 4 --space -- ./poisson_petsc -n 64 -ksp_type cg -sf_type neighbor -sf_neighbor_persistent

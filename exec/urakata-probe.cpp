@@ -37,9 +37,9 @@ namespace {
 
 constexpr const char* kUsage = R"(usage: urakata-probe [--job] LIBRARY...
 
-Says as one line of JSON what a rank finds where it is started: the host MPI, of which LIBRARY is the file (the first
-that loads), its thread level, this rank's CPUs, where its helpers would sit, which engines are to be had and, where not,
-why, by which interfaces its node reaches others, and whether it lives in a space.
+Says as one line of JSON what a rank finds where it is started: the MPI library, of which LIBRARY is the file (the first
+that loads), its thread level, this rank's CPUs, where its progress thread would sit, which engines are to be had and,
+where not, why, by which interfaces its node reaches others, and whether it lives in a space.
 `urakata check` starts it and shows what it says. With --job it is a job that does nothing, and says nothing.
 
 Example:

@@ -23,19 +23,20 @@ extern "C" {
 #endif
 
 /* Chooses who runs the collectives of a communicator from now on: "native", "poll" or "thread". Collective: all ranks
- * of the communicator call it at the same point of their order of collectives; "native" must be chosen by all or by none.
- * Fails with MPI_ERR_PENDING while non-blocking collectives are pending, and with MPI_ERR_ARG for an engine that does
- * not exist or is not to be had in this run, or where another rank cannot change; then no rank's engine changes. */
+ * of the communicator call it at the same point of their order of collectives; "native" must be chosen by all or by
+ * none. Fails with MPI_ERR_PENDING while non-blocking collectives are pending, and with MPI_ERR_ARG for an engine that
+ * does not exist or is not to be had in this run, or where another rank cannot change; then no rank's engine changes.
+ * */
 URAKATA_API int ura_engine(MPI_Comm comm, const char* engine);
 
-/* Says that `op`, which MPI_Op_create made, computes what the eBPF code does that an administrator has attached under this
- * name (`urakata kernel attach INTERFACE --op NAME=FILE`, urakata_op.bpf.h). With engine kernel, small MPI_Iallreduce and
- * MPI_Ireduce by it are then computed by the kernel at the nodes' network interfaces, in the order of ranks, where that
- * eBPF code is attached on all nodes of the communicator for elements of the datatype's size, which has no holes;
- * else they go the ways they went. Where a rank's own data come last it is the operation's function that computes.
- * Collective over MPI_COMM_WORLD, and waits for the others; holds until MPI_Op_free. MPI_ERR_OP: not such an operation.
- * MPI_ERR_ARG, on all ranks and with nothing changed: ranks give different names, one with no characters or more than 27,
- * or the operation has another. */
+/* Says that `op`, which MPI_Op_create made, computes what the eBPF code does that an administrator has attached under
+ * this name (`urakata kernel attach INTERFACE --op NAME=FILE`, urakata_op.bpf.h). With engine kernel, small
+ * MPI_Iallreduce and MPI_Ireduce by it are then computed by the kernel at the nodes' network interfaces, in the order
+ * of ranks, where that eBPF code is attached on all nodes of the communicator for elements of the datatype's size,
+ * which has no holes; else they go the ways they went. Where a rank's own data come last it is the operation's function
+ * that computes. Collective over MPI_COMM_WORLD, and waits for the others; holds until MPI_Op_free. MPI_ERR_OP: not
+ * such an operation. MPI_ERR_ARG, on all ranks and with nothing changed: ranks give different names, one with no
+ * characters or more than 27, or the operation has another. */
 URAKATA_API int ura_op_kernel(MPI_Op op, const char* name);
 
 /* --- Collectives of your own ---
@@ -97,10 +98,11 @@ URAKATA_API int ura_free(ura_schedule** schedule);
  *
  * A halo sends the same elements of a vector to the same neighbours again and again, and receives others: what a solver
  * does before each product of its matrix with a vector. Where each rank shares a space with its neighbours, or
- * transport wire joins their nodes, an exchange is a put into each neighbour's memory or a copy out of it, or a frame on
- * its connection, without handshakes; where that is not so for all ranks of the communicator, it is the MPI library's persistent messages.
- * Between nodes payloads of more than 128 KiB to or from a neighbour move on while the program computes where the run
- * has progress threads (--engine thread), otherwise in calls of MPI and of these functions.
+ * transport wire joins their nodes, an exchange is a put into each neighbour's memory or a copy out of it, or a frame
+ * on its connection, without handshakes; where that is not so for all ranks of the communicator, it is the MPI
+ * library's persistent messages. Between nodes payloads of more than 128 KiB to or from a neighbour move on while the
+ * program computes where the run has progress threads (--engine thread), otherwise in calls of MPI and of these
+ * functions.
  *
  *     ura_halo* halo;
  *     ura_halo_side send = {n, ranks, counts, owned_indices, length};
@@ -144,15 +146,15 @@ URAKATA_API int ura_halo_create_types(MPI_Comm comm, int send_neighbours, const 
 URAKATA_API int ura_halo_name(ura_halo* halo, const char* name);
 
 /* Starts an exchange: of elements of `send_vector` into elements of `receive_vector`, which may be the same vector, and
- * others each time. Returns without waiting. Until the exchange is ended the elements that are sent are not written, and
- * those that come are not touched but as ura_halo_ready() says; an element that comes is none of those that are sent.
- * All ranks of the communicator begin the same number of exchanges. MPI_ERR_PENDING: the last one is not ended.
+ * others each time. Returns without waiting. Until the exchange is ended the elements that are sent are not written,
+ * and those that come are not touched but as ura_halo_ready() says; an element that comes is none of those that are
+ * sent. All ranks of the communicator begin the same number of exchanges. MPI_ERR_PENDING: the last one is not ended.
  * MPI_ERR_BUFFER: a vector is in memory of a device, and the halo, made before the program used one, has a plan. */
 URAKATA_API int ura_halo_begin(ura_halo* halo, const void* send_vector, void* receive_vector);
 
-/* Is everything here that comes from this neighbour of the receiving side? Then the program may use those elements. To be
- * called between begin and end, any number of times; does not wait. Neighbours that are one rank may be ready together
- * only. */
+/* Is everything here that comes from this neighbour of the receiving side? Then the program may use those elements. To
+ * be called between begin and end, any number of times; does not wait. Neighbours that are one rank may be ready
+ * together only. */
 URAKATA_API int ura_halo_ready(ura_halo* halo, int neighbour, int* flag);
 
 /* A neighbour of the receiving side of whom everything is here, each once in an exchange; -1: none now, or no more. */

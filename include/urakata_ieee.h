@@ -11,8 +11,8 @@
 #include <linux/types.h>
 
 #define URA_IEEE static inline __attribute__((always_inline))
-/* A function of its own in eBPF code, so that the kernel follows its branches once and not at each call; weak, since files
- * that are attached together all have it. */
+/* A function of its own in eBPF code, so that the kernel follows its branches once and not at each call; weak, since
+ * files that are attached together all have it. */
 #if defined(__bpf__)
 #define URA_IEEE_APART __attribute__((noinline, weak))
 #else

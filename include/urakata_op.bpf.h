@@ -11,15 +11,15 @@
  *
  *     clang -target bpf -mcpu=v3 -O2 -g -I /usr/include/x86_64-linux-gnu -c extreme.bpf.c
  *
- * The function's body has three pointers to elements: what the lower ranks give (`left`), what the next one does (`right`),
- * and `result`, which may be the same place as `left`: read what you need before you write. It computes exactly what the
- * MPI_User_function of the operation does on one element (with invec as `left`, inoutvec as `right` and then as `result`),
- * since where a rank's own data come last that function computes the result. The element is what MPI_Type_contiguous() and
- * its like make without holes: MPI's size of the datatype is sizeof(type).
+ * The function's body has three pointers to elements: what the lower ranks give (`left`), what the next one does
+ * (`right`), and `result`, which may be the same place as `left`: read what you need before you write. It computes
+ * exactly what the MPI_User_function of the operation does on one element (with invec as `left`, inoutvec as `right`
+ * and then as `result`), since where a rank's own data come last that function computes the result. The element is what
+ * MPI_Type_contiguous() and its like make without holes: MPI's size of the datatype is sizeof(type).
  *
- * The kernel's verifier reads all of it when it is attached: no loops without an end that it sees, no memory but the three
- * elements and little of the stack, no floating-point instructions: float and double are added, multiplied and compared
- * in integers, from the bits of one in a __u64, by ura_add_f64() and its like below. */
+ * The kernel's verifier reads all of it when it is attached: no loops without an end that it sees, no memory but the
+ * three elements and little of the stack, no floating-point instructions: float and double are added, multiplied and
+ * compared in integers, from the bits of one in a __u64, by ura_add_f64() and its like below. */
 #ifndef URAKATA_OP_BPF_H
 #define URAKATA_OP_BPF_H
 

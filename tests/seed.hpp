@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The seed of a random test: URAKATA_TEST_SEED, else another one in each run. It is printed at once, because a test that
-// hangs or crashes says nothing later.
+// The seed of a random test: URAKATA_TEST_SEED, else another one in each run. It is printed at once, because a test
+// that hangs or crashes says nothing later.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fallback progress thread: progresses what a rank has pending while the rank computes, or blocks inside an MPI library
-// that cannot call us meanwhile. It polls every millisecond while something is pending, or sooner if its owner knows that
-// this pays, and sleeps otherwise.
+// A fallback progress thread: progresses what a rank has pending while the rank computes, or blocks inside an MPI
+// library that cannot call us meanwhile. It polls every millisecond while something is pending, or sooner if its owner
+// knows that this pays, and sleeps otherwise.
 //
 // Thread-safety: expect() by any thread; stop() once, by one thread.
 #pragma once

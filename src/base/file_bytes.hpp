@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a whole file without C++ streams. With streams the space daemon and each library of a rank in a space would link
-// the C++ library's locales: a third of a MiB on every node.
+// Reads a whole file without C++ streams. With streams the space daemon and each library of a rank in a space would
+// link the C++ library's locales: a third of a MiB on every node.
 #pragma once
 
 #include <cstddef>

@@ -16,8 +16,8 @@ struct InterfaceAddress {
   std::array<std::byte, 16> bytes{};  // in the network's order; of AF_INET the first four
 };
 
-// Of all interfaces that are up and no loopback, those of the fastest first, and at the same speed IPv4 first. `only`: of
-// this interface; empty: of all. Empty where there are none, or the system does not say.
+// Of all interfaces that are up and no loopback, those of the fastest first, and at the same speed IPv4 first. `only`:
+// of this interface; empty: of all. Empty where there are none, or the system does not say.
 std::vector<InterfaceAddress> interface_addresses(std::string_view only);
 // The names of those interfaces in the same order, each once.
 std::vector<std::string> interface_names(std::string_view only);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The record of the network between the nodes of a job: what all ranks have found together in MPI_Init (job/wiring.hpp),
-// the same on each. Which messages go by transport `wire` follows from it (tune/transport_choice.hpp).
+// The record of the network between the nodes of a job: what all ranks have found together in MPI_Init
+// (job/wiring.hpp), the same on each. Which messages go by transport `wire` follows from it
+// (tune/transport_choice.hpp).
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,8 @@ struct Sites {
   std::vector<std::int32_t> of;    // of each rank; empty: all are at one
   std::vector<std::string> names;  // of each site
   std::string why;                 // one sentence: how they were found
-  // Of each pair of sites, row by row, us; within a site the longest round trip, between two the shortest. 0: not known.
+  // Of each pair of sites, row by row, us; within a site the longest round trip, between two the shortest. 0: not
+  // known.
   std::vector<std::uint32_t> round_trip_us;
 };
 

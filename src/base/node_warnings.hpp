@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Warnings that the ranks of a node, or of the whole job, are likely to have alike: that no progress thread could be made, say.
+// Warnings that the ranks of a node, or of the whole job, are likely to have alike: that no progress thread could be
+// made, say.
 //
 // While MPI_Init withholds them they are kept, for the ranks to settle which of them says what (job/shared_lines.hpp);
 // before and after it each is given at once, as by log::warning().

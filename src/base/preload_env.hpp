@@ -21,9 +21,9 @@ std::vector<std::string> other_preloads(std::string_view list);
 // Takes our libraries and linked tools out of such a list, in place.
 void keep_other_preloads(char* list);
 
-// Takes our libraries and linked tools out of LD_PRELOAD in the process's environment and leaves what the user has there. Edits the
-// strings in place: allocates nothing, so a constructor of a preloaded library may call it. No other thread may use the
-// environment meanwhile (there is none that early).
+// Takes our libraries and linked tools out of LD_PRELOAD in the process's environment and leaves what the user has
+// there. Edits the strings in place: allocates nothing, so a constructor of a preloaded library may call it. No other
+// thread may use the environment meanwhile (there is none that early).
 void forget_preload();
 
 }  // namespace urakata

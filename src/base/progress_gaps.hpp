@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long the program computes between start and wait, as a progress thread on its core has to know: in a short gap it could only
-// take the core from the program for what the program is about to do itself.
+// How long the program computes between start and wait, as a progress thread on its core has to know: in a short gap it
+// could only take the core from the program for what the program is about to do itself.
 //
 // Thread-safety: by any thread, relaxed; several callers may spoil a value, it is only an expectation.
 #pragma once

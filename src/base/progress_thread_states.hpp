@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The word by which a progress thread and the program's threads tell each other how it rests, so that a start wakes it only where
-// that is needed.
+// The word by which a progress thread and the program's threads tell each other how it rests, so that a start wakes it
+// only where that is needed.
 //
 //   working    it moves what there is, or naps for moments in between
 //   listening  it sleeps by descriptors that tell of readiness; the owner wakes it by one of them
@@ -9,9 +9,9 @@
 //   asleep     until it is woken
 //   stopping   for good
 //
-// Only the progress thread leaves `working`, and only from there it goes to rest; whoever wakes it puts it back there. So two that
-// meet come to one: what has been announced (seq_cst) before present() is read is seen by a progress thread that has gone to rest
-// before, when it polls again.
+// Only the progress thread leaves `working`, and only from there it goes to rest; whoever wakes it puts it back there.
+// So two that meet come to one: what has been announced (seq_cst) before present() is read is seen by a progress thread
+// that has gone to rest before, when it polls again.
 //
 // Thread-safety: nap(), doze(), sleep(), rests() and back() by the progress thread; the rest by any thread.
 #pragma once
@@ -55,7 +55,8 @@ class ProgressThreadStates {
     return state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst);
   }
 
-  // Ends the rest `from`, if the progress thread is in it. True: it was; one that listens is then to be told by its descriptor.
+  // Ends the rest `from`, if the progress thread is in it. True: it was; one that listens is then to be told by its
+  // descriptor.
   bool wake(State from) {
     std::uint32_t expected = from;
     if (!state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst)) return false;

@@ -2,8 +2,8 @@
 // Memory that is set aside for when the process has no more: what is under way can then end, and other ranks be told.
 //
 // It is a few blocks of addresses that nobody touches as long as there is memory, so it takes none. Where an allocation
-// fails it is served from here, if it is small, and whoever starts something new asks first whether there is enough left
-// (enough()): that gets a new block where there is memory again. So nothing new begins on what others need to end.
+// fails it is served from here, if it is small, and whoever starts something new asks first whether there is enough
+// left (enough()): that gets a new block where there is memory again. So nothing new begins on what others need to end.
 //
 // Thread-safety: everything by any thread.
 #pragma once

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sleeping until something arrives from the network.
 //
-// The MPI library can only be polled; but where it talks over TCP, its sockets are in this process, and the kernel tells
-// when one of them is ready. A SocketWatch looks at all TCP sockets of the process, edge-triggered and without reading
-// from them, so that a thread with nothing to do sleeps until polling the MPI library is worth it. What has come since the
-// last wait count: none is missed between a poll and the sleep. Sockets that appear later are found when the number of
-// open descriptors has changed, and by looking again from time to time.
+// The MPI library can only be polled; but where it talks over TCP, its sockets are in this process, and the kernel
+// tells when one of them is ready. A SocketWatch looks at all TCP sockets of the process, edge-triggered and without
+// reading from them, so that a thread with nothing to do sleeps until polling the MPI library is worth it. What has
+// come since the last wait count: none is missed between a poll and the sleep. Sockets that appear later are found when
+// the number of open descriptors has changed, and by looking again from time to time.
 //
 // Thread-safety: one thread at a time. Not copied into children.
 #pragma once
@@ -15,10 +15,10 @@
 
 namespace urakata {
 
-// The contract of sleeping. A transport says of what is in flight what would tell that it can go on (Transport::wakeup),
-// and names the descriptors for it (Transport::readiness). A domain adds what it has to do itself, and what its groups may
-// get through memory (Domain::wakeup). Whoever has nothing else to do asks that, and sleeps in SocketWatch::wait.
-// From the weakest to the strongest: of several the least holds.
+// The contract of sleeping. A transport says of what is in flight what would tell that it can go on
+// (Transport::wakeup), and names the descriptors for it (Transport::readiness). A domain adds what it has to do itself,
+// and what its groups may get through memory (Domain::wakeup). Whoever has nothing else to do asks that, and sleeps in
+// SocketWatch::wait. From the weakest to the strongest: of several the least holds.
 enum class Wakeup : std::uint8_t {
   none,       // nobody tells: there is work, or something is to be polled for
   sockets,    // all comes over the process's TCP sockets, the MPI library's among them
@@ -33,8 +33,8 @@ class SocketWatch {
   SocketWatch(const SocketWatch&) = delete;
   SocketWatch& operator=(const SocketWatch&) = delete;
 
-  // Sleeps until a socket, or one of the descriptors `readiness`, is ready, for at most `timeout_ns`. False at once where
-  // there is nothing to watch: no TCP socket.
+  // Sleeps until a socket, or one of the descriptors `readiness`, is ready, for at most `timeout_ns`. False at once
+  // where there is nothing to watch: no TCP socket.
   bool wait(std::uint64_t timeout_ns);
   // The same by the descriptors `readiness` alone: what else happens on the process's sockets wakes nobody.
   bool wait_for_readiness(std::uint64_t timeout_ns);

@@ -61,7 +61,8 @@ struct NodeRanks {
 
 // Threads that a rank computes with: OMP_NUM_THREADS, or 1.
 std::size_t program_threads();
-// The ranks of this node as the launcher's environment and this process's mask describe them: the others' masks are not known.
+// The ranks of this node as the launcher's environment and this process's mask describe them: the others' masks are not
+// known.
 NodeRanks ranks_of_this_node();
 
 }  // namespace urakata

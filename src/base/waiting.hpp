@@ -25,8 +25,8 @@ bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, 
 // Wakes up to `waiters` threads that sleep on the word. The new value is stored before this call.
 void futex_wake(const std::atomic<std::uint32_t>& word, int waiters = 1);
 
-// One wait of a thread that cannot sleep, because nobody would wake it (the MPI library can only be polled): each step() spins
-// first, then gives the core to whoever is runnable. A new wait starts with a new Ladder or restart().
+// One wait of a thread that cannot sleep, because nobody would wake it (the MPI library can only be polled): each
+// step() spins first, then gives the core to whoever is runnable. A new wait starts with a new Ladder or restart().
 class Ladder {
  public:
   // How many steps are spent spinning. None where there are more runnable threads than cores: a spinning rank would

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A channel set: what a communicator's operations need that the kernel runs, and nothing else uses: a connection to each
-// other rank, and a ring.
+// A channel set: what a communicator's operations need that the kernel runs, and nothing else uses: a connection to
+// each other rank, and a ring.
 //
 // Operations use the connections one after the other, in the order of their starts, which is the same on all ranks.
 // One that is started while others are under way is submitted behind them and waits in the kernel, by a gate, for the
-// end of the last: so what has been started goes on without a call. (A ring serves one channel set, so operations of other
-// communicators do not stand in its way.) The kernel is given so many operations and requests at once; what is started
-// beyond that waits here, for a call.
+// end of the last: so what has been started goes on without a call. (A ring serves one channel set, so operations of
+// other communicators do not stand in its way.) The kernel is given so many operations and requests at once; what is
+// started beyond that waits here, for a call.
 //
 // Who starts. Requests go on in the time of the thread that submitted them, and are cancelled when it ends. So those
 // that the program's main thread starts are submitted by itself; what others start is submitted by a thread of ours,
@@ -14,9 +14,9 @@
 // affair but its own.
 //
 // Failure. A request that ends with an error or with fewer bytes than it was to move, a peer that does not answer for
-// the timeout: all connections are shut down and the channel set is broken. Every operation that has not ended by then ends
-// with an error, as do all that come later; peers see their connections end and do likewise. Bytes that have come and
-// were not read are thrown away, so that no operation takes those of one before it. Buffers are in use until an
+// the timeout: all connections are shut down and the channel set is broken. Every operation that has not ended by then
+// ends with an error, as do all that come later; peers see their connections end and do likewise. Bytes that have come
+// and were not read are thrown away, so that no operation takes those of one before it. Buffers are in use until an
 // operation's end is told.
 //
 // Leaving. Ranks give a communicator up one after the other, while those that stay may still wait for each other by the
@@ -69,9 +69,9 @@ class ChannelSet {
     return std::ranges::any_of(std::span(rings_).first(count), [](const Served& one) { return one.ring->readiness(); });
   }
 
-  // Begins an operation; false: the channel set is broken, or becomes so. `buffers`: the address of each of the schedule's
-  // buffers. Schedule and buffers stay until the end is told, with `whose`. Allocates nothing once as many operations
-  // have been in flight before, with as many gates and entries.
+  // Begins an operation; false: the channel set is broken, or becomes so. `buffers`: the address of each of the
+  // schedule's buffers. Schedule and buffers stay until the end is told, with `whose`. Allocates nothing once as many
+  // operations have been in flight before, with as many gates and entries.
   bool start(const ChainedSchedule& schedule, std::span<std::byte* const> buffers, void* whose);
 
   struct Done {
@@ -84,8 +84,8 @@ class ChannelSet {
   void discard();
   bool runs(const void* whose);  // is it in flight here?
   // For when no request is in flight, which would tell it: whose connection has ended? The result are those who have
-  // left, as bits by rank of the group; where one of `waited_for`, likewise, has ended otherwise the channel set breaks. At
-  // most two calls of the system for each peer.
+  // left, as bits by rank of the group; where one of `waited_for`, likewise, has ended otherwise the channel set
+  // breaks. At most two calls of the system for each peer.
   std::uint64_t check_peers(std::uint64_t waited_for);
   // Tells the others that this rank will do nothing more here. Nothing is in flight, and nothing follows; said once at
   // most, and not where the channel set is broken. Does not wait.

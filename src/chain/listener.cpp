@@ -118,8 +118,8 @@ void Listener::accept_for(int milliseconds) {
   limit_pending();
 }
 
-// Closes the oldest where too many have not sent their handshake: those that have sent nothing and are not young. Beyond the
-// limit of connections any.
+// Closes the oldest where too many have not sent their handshake: those that have sent nothing and are not young.
+// Beyond the limit of connections any.
 void Listener::limit_pending() {
   const std::size_t most = transport::most_unauthenticated();
   const std::uint64_t now = now_ns();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The listener of a process for channel sets' connections.
 //
-// All ranks of a communicator connect in the call that makes it: each to those before it, and it accepts those after it.
-// A connection begins with a handshake: the job's secret, the rank, and the number that the rank it leads to has for
-// the communicator; then it carries nothing but the bytes of operations.
+// All ranks of a communicator connect in the call that makes it: each to those before it, and it accepts those after
+// it. A connection begins with a handshake: the job's secret, the rank, and the number that the rank it leads to has
+// for the communicator; then it carries nothing but the bytes of operations.
 //
 // Thread-safety: connect() by any thread, several at once.
 #pragma once

@@ -2,8 +2,8 @@
 // An io_uring: requests in, results out. Without any TASKRUN flag, so that linked requests go on in the kernel, in the
 // time of the thread that submitted them, while it computes and makes no call.
 //
-// Thread-safety: put() and submit() by one thread at a time; take() by one thread at a time, also beside these. Requests
-// belong to the thread that called submit(): they go on in its time, and are cancelled when it ends.
+// Thread-safety: put() and submit() by one thread at a time; take() by one thread at a time, also beside these.
+// Requests belong to the thread that called submit(): they go on in its time, and are cancelled when it ends.
 #pragma once
 
 #include <cstddef>
@@ -63,8 +63,8 @@ class Ring {
   unsigned results_ = 0;
 };
 
-// Can chains be run here? Tries: a receive that waits for all of its bytes with a signal linked to it, and another chain
-// that waits at that gate. Empty: they can; else why not, and what an administrator can do.
+// Can chains be run here? Tries: a receive that waits for all of its bytes with a signal linked to it, and another
+// chain that waits at that gate. Empty: they can; else why not, and what an administrator can do.
 std::string why_no_chains();
 
 }  // namespace urakata::chain

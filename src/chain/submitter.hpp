@@ -32,7 +32,8 @@ class Submitter {
   bool by_itself() const { return pthread_equal(owner_, pthread_self()) != 0; }
   // Has the thread of ours submit the channel set's next operation. False: there is no such thread.
   bool hand_over(ChannelSet& channel_set);
-  // The channel set is about to go: what was handed over of it is not submitted. Waits for what is being submitted of it.
+  // The channel set is about to go: what was handed over of it is not submitted. Waits for what is being submitted of
+  // it.
   void forget(ChannelSet& channel_set);
   // Nothing of any channel set is in flight any more.
   void stop();

@@ -49,7 +49,8 @@ Built exchange_all(const char* name, const Arguments& arguments, const Exchange&
   const std::uint32_t n = arguments.ranks;
   const std::uint32_t r = arguments.rank;
   std::vector<Nodes> stepped;
-  // All at once: receives first, by which a transport knows what it is in when it sends (transport/stripes/stripes.hpp).
+  // All at once: receives first, by which a transport knows what it is in when it sends
+  // (transport/stripes/stripes.hpp).
   if (ahead == 0) {
     for (std::uint32_t step = 1; step < n; ++step) plan.recv((r + n - step) % n, blocks.in((r + n - step) % n));
     for (std::uint32_t step = 1; step < n; ++step) plan.send((r + step) % n, blocks.out((r + step) % n));

@@ -16,8 +16,8 @@ namespace urakata::collectives {
 schedule::Expectation expectation(Operation operation, std::span<const Arguments> of_ranks);
 
 // The arguments of all ranks from one rank's, for who has no program to take them from. The v-forms get blocks of
-// `bytes` one after another, or, if `uneven`, of 0, 1/2, 1 and 3/2 times that with gaps between them. Neighbours are ranks
-// 0, 1 and 2 ahead, one of them twice.
+// `bytes` one after another, or, if `uneven`, of 0, 1/2, 1 and 3/2 times that with gaps between them. Neighbours are
+// ranks 0, 1 and 2 ahead, one of them twice.
 class ArgumentsOfAll {
  public:
   ArgumentsOfAll(Operation operation, const Arguments& common, bool uneven = false);

@@ -3,14 +3,14 @@
 //
 //     offer -> the flow's queue and rate -> the link's queue and rate -> loss -> delay -> take
 //
-// Rates are token buckets whose depth is one run of segments: a server of that rate that works through its queue in order and
-// knows when it will be free. Times are computed from arrivals, never from when the caller came to look, so a caller that is
-// late shifts deliveries, and nothing else. A packet of many segments goes as runs that take at most kGrain at the lowest rate
-// on its way, so that others get between and its first segments do not wait for its last. Queues drop at their tail, and
-// loss takes single segments; both take a packet apart.
+// Rates are token buckets whose depth is one run of segments: a server of that rate that works through its queue in
+// order and knows when it will be free. Times are computed from arrivals, never from when the caller came to look, so a
+// caller that is late shifts deliveries, and nothing else. A packet of many segments goes as runs that take at most
+// kGrain at the lowest rate on its way, so that others get between and its first segments do not wait for its last.
+// Queues drop at their tail, and loss takes single segments; both take a packet apart.
 //
-// Contract. Times in nanoseconds of one clock; offer() and advance() with times that never go back. What comes out of take()
-// is in order of delivery. Not thread-safe.
+// Contract. Times in nanoseconds of one clock; offer() and advance() with times that never go back. What comes out of
+// take() is in order of delivery. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which segments a link loses: each with the same probability, independent of the others, the same for the same seed.
 //
-// The number of segments up to the next lost one is drawn (it is distributed geometrically), so a link that loses little draws
-// little. Contract: not thread-safe.
+// The number of segments up to the next lost one is drawn (it is distributed geometrically), so a link that loses
+// little draws little. Contract: not thread-safe.
 #pragma once
 
 #include <array>

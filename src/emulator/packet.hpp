@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A packet as a TUN device with IFF_VNET_HDR hands it over: a virtio header, then IPv4. The kernel leaves TCP's cutting into
-// frames to the device, so one packet may stand for many *segments* of the link's MTU: 64 KiB cost one read instead of 45.
+// A packet as a TUN device with IFF_VNET_HDR hands it over: a virtio header, then IPv4. The kernel leaves TCP's cutting
+// into frames to the device, so one packet may stand for many *segments* of the link's MTU: 64 KiB cost one read
+// instead of 45.
 //
-// Contract. Values without a system call; not thread-safe. A packet that is no IPv4, or is a fragment, has ports 0 and is one
-// segment. wire_bytes() counts what a link would carry: every segment with its own IP and TCP header.
+// Contract. Values without a system call; not thread-safe. A packet that is no IPv4, or is a fragment, has ports 0 and
+// is one segment. wire_bytes() counts what a link would carry: every segment with its own IP and TCP header.
 #pragma once
 
 #include <cstddef>

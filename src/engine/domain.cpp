@@ -37,7 +37,8 @@ void Domain::submit(Starts starts) {
 }
 
 void Domain::push(Instance& first, Instance& last, std::uint64_t weight) {
-  // seq_cst: a progress thread that goes to sleep announces it, then loads pending; we count, then load its announcement.
+  // seq_cst: a progress thread that goes to sleep announces it, then loads pending; we count, then load its
+  // announcement.
   pending_.fetch_add(weight, std::memory_order_seq_cst);
   Instance* head = inbox_.load(std::memory_order_relaxed);
   do {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A progress domain: instances, the transport that carries their messages, and the one who runs them at the moment.
 //
-// The thread that holds the domain (a caller inside MPI, a progress thread) runs it; others leave their instances in its queue
-// and go (docs/design/decisions/0021-one-owner-per-domain.md). Several domains run in parallel and share nothing.
+// The thread that holds the domain (a caller inside MPI, a progress thread) runs it; others leave their instances in
+// its queue and go (docs/design/decisions/0021-one-owner-per-domain.md). Several domains run in parallel and share
+// nothing.
 //
 // Failures. An instance that fails, or whose group another rank's notice concerns, breaks its group: all of the group's
 // instances end with an error, those that come later too. Each gives up what it has posted, so that nothing writes into
@@ -62,8 +63,8 @@ class Domain {
   // one more for anything else that moved.
   unsigned advance(bool caller, std::int64_t bytes = kStepBytes);
 
-  // Instances submitted and not finished. seq_cst: what a progress thread that announced its sleep sees here is in one order
-  // with submit and the load of such an announcement after it.
+  // Instances submitted and not finished. seq_cst: what a progress thread that announced its sleep sees here is in one
+  // order with submit and the load of such an announcement after it.
   std::uint32_t pending() const { return static_cast<std::uint32_t>(pending_.load(std::memory_order_seq_cst)); }
 
   // The same without what stands for none, so that the domain is advanced: one after a failure, as long as others may
@@ -92,8 +93,8 @@ class Domain {
     Instance* back_ = nullptr;
   };
 
-  // What an instance adds to pending_: one, and another in the upper half where its group has ranks that share memory, or
-  // nobody tells of its end.
+  // What an instance adds to pending_: one, and another in the upper half where its group has ranks that share memory,
+  // or nobody tells of its end.
   static constexpr std::uint64_t kThroughMemory = std::uint64_t{1} << 32U;
   static std::uint64_t weight(const Instance& instance) {
     const bool told = instance.group->all_remote && (instance.executor == nullptr || instance.executor->tells());

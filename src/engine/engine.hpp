@@ -21,7 +21,8 @@ class Engine {
   virtual std::string_view name() const = 0;
 
   // Starts prepared instances, in this order, for a caller that goes back to its computation: the domain is owned once
-  // at most, and a progress thread woken once at most, however many they are. They may be finished and gone when this returns.
+  // at most, and a progress thread woken once at most, however many they are. They may be finished and gone when this
+  // returns.
   virtual void start_all(Domain::Starts starts) = 0;
   // The same for one; overridden where a list of one is worth sparing.
   virtual void start(Instance& instance) {
@@ -37,8 +38,8 @@ class Engine {
   virtual void enter() {}
   virtual void leave() {}
 
-  // One step by whoever polls, if nobody else holds the domain. Returns whether anything moved. A progress thread comes here
-  // from the MPI library's progress hook, inside its own poll of another domain.
+  // One step by whoever polls, if nobody else holds the domain. Returns whether anything moved. A progress thread comes
+  // here from the MPI library's progress hook, inside its own poll of another domain.
   bool step(std::int64_t bytes = Domain::kStepBytes) {
     if (!domain_.try_own()) return false;
     const bool moved = domain_.advance(!on_progress_thread, bytes) != 0;

@@ -10,12 +10,13 @@ namespace urakata::engine {
 
 class Executor {
  public:
-  // Begins, on the schedule's buffers, by number. The end is a completion of the domain's transport, with Instance::kWhole and
-  // this `instance`. False: it does not begin, and there is none.
+  // Begins, on the schedule's buffers, by number. The end is a completion of the domain's transport, with
+  // Instance::kWhole and this `instance`. False: it does not begin, and there is none.
   virtual bool start(std::span<std::byte* const> buffers, void* instance) = 0;
   // May it have ended, as far as can be told without a call?
   virtual bool readiness() const = 0;
-  // Is its end readiness to a descriptor of the transport? Else only who polls sees it, as with messages through memory.
+  // Is its end readiness to a descriptor of the transport? Else only who polls sees it, as with messages through
+  // memory.
   virtual bool tells() const = 0;
   // Of all its messages.
   virtual std::uint64_t bytes() const = 0;

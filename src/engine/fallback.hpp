@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine `poll` on an MPI library that offers no hook in its own waiting: callers do the work, and a fallback progress thread
-// only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
+// Engine `poll` on an MPI library that offers no hook in its own waiting: callers do the work, and a fallback progress
+// thread only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
 #pragma once
 
 #include <atomic>

@@ -116,8 +116,8 @@ std::span<const transport::Completion> ExecutorTransport::poll() {
   return reported_;
 }
 
-// A channel set's connections tell of a peer that is gone, and tell peers that this rank has given up; so an offload and
-// its communicator's channel set break together.
+// A channel set's connections tell of a peer that is gone, and tell peers that this rank has given up; so an offload
+// and its communicator's channel set break together.
 void ExecutorTransport::discard_both(KernelPart& part) {
   if (part.channel_set->broken() == part.offload->broken()) return;
   if (part.offload->broken()) {

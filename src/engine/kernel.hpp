@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine `kernel`: whole operations are handed to the Linux kernel, which carries them on by itself (chain/channel_set.hpp).
+// Engine `kernel`: whole operations are handed to the Linux kernel, which carries them on by itself
+// (chain/channel_set.hpp).
 //
-// It runs instances whose schedule was compiled and whose group has a channel set, and small collectives of a group that has
-// an offload (xdp/offload.hpp). What a domain is to other engines, who post message after message, is here only the
-// order of starts and ends: the transport knows channel sets and offloads, and no messages.
+// It runs instances whose schedule was compiled and whose group has a channel set, and small collectives of a group
+// that has an offload (xdp/offload.hpp). What a domain is to other engines, who post message after message, is here
+// only the order of starts and ends: the transport knows channel sets and offloads, and no messages.
 // A start hands the operation over within the call, by the calling thread, since requests belong to the thread that
 // submits them; so it waits for whoever polls the domain at the moment, which is for less than a step.
 #pragma once

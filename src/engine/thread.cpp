@@ -11,13 +11,14 @@ namespace urakata::engine {
 
 namespace {
 constexpr std::uint64_t kShortNap = 20'000;  // ns, while messages move
-// The longest, after doubling, and the first where nothing is pending and the program has been back soon. On cores that ranks share each waking takes the core from a rank in the middle of its own
-// progress: three ranks of small operations on two cores took 1.10 of the MPI library's time with naps of 1 ms throughout, and
-// 0.97 to 1.0 with 16 ms. The price is paid by a program that did short operations only and then computes behind a brief
-// one for the first time: that one is not advanced for as long.
+// The longest, after doubling, and the first where nothing is pending and the program has been back soon. On cores that
+// ranks share each waking takes the core from a rank in the middle of its own progress: three ranks of small operations
+// on two cores took 1.10 of the MPI library's time with naps of 1 ms throughout, and
+// 0.97 to 1.0 with 16 ms. The price is paid by a program that did short operations only and then computes behind a
+// brief one for the first time: that one is not advanced for as long.
 constexpr std::uint64_t kLongDoze = 16'000'000;
-// Polls in vain until the progress thread naps. The MPI library takes in a message from the network in several polls, of which only the
-// last completes anything; what it leaves in a socket is no readiness to the next nap.
+// Polls in vain until the progress thread naps. The MPI library takes in a message from the network in several polls,
+// of which only the last completes anything; what it leaves in a socket is no readiness to the next nap.
 constexpr unsigned kNetworkMisses = 4;
 constexpr unsigned kStreak = 4;
 // How long a stream may gather packets between two turns. It is too long when a turn finds so many messages finished
@@ -66,8 +67,8 @@ void ThreadEngine::start(Instance& instance) {
   started(brief);
 }
 
-// The instance is counted first (seq_cst), and the progress thread loads the count after it has announced its sleep: one of
-// the two sees the other.
+// The instance is counted first (seq_cst), and the progress thread loads the count after it has announced its sleep:
+// one of the two sees the other.
 void ThreadEngine::started(bool brief) {
   const State state = states_.present();
   const bool naps = state == State::kDozing || state == State::kResting || state == State::kListening;

@@ -5,8 +5,8 @@
 //   working    something is pending and no caller waits. It advances the domain and, on a shared core, naps between
 //              steps: short naps while messages move, longer ones (up to `nap_ns`) while nothing does. On a spare core
 //              it spins.
-//   listening  everything pending waits for the transport, which tells when it has something: the progress thread sleeps until
-//              then.
+//   listening  everything pending waits for the transport, which tells when it has something: the progress
+//              thread sleeps until then.
 //   dozing     a caller waits (and drives the domain itself), is expected to within a moment of its start, or nothing
 //              has been pending for a short while: long naps, so that a starting call need not wake it and small
 //              operations do not pay for it. Where the program has lately computed for long between start and wait, the
@@ -32,10 +32,10 @@
 
 namespace urakata::engine {
 
-// A gap between start and wait, as seen before, from which on a dozing progress thread is woken at once. In a shorter one it
-// could only take the core from the program for what the program will do itself when it waits: on a fully used node
-// Ibcast and Iallgather of 1 MiB took 1.2 and 1.07 of the MPI library's overall time where it was woken, and 1.0 and 0.92
-// where not. A progress thread that is awake stands back as long.
+// A gap between start and wait, as seen before, from which on a dozing progress thread is woken at once. In a shorter
+// one it could only take the core from the program for what the program will do itself when it waits: on a fully used
+// node Ibcast and Iallgather of 1 MiB took 1.2 and 1.07 of the MPI library's overall time where it was woken, and 1.0
+// and 0.92 where not. A progress thread that is awake stands back as long.
 inline constexpr std::uint64_t kLongGap = 300'000;  // ns
 
 inline constexpr std::uint64_t kFirstDoze = 1'000'000;  // ns

@@ -33,7 +33,8 @@
 //        a. in a symmetric relation (the receiver has a channel with bytes to the sender in the same neighbourhood),
 //           its own k - 1 is complete: the payload of the receiver's k - 1 has come, and the receiver began k - 1
 //           after it had completed k - 2;
-//        b. in a one-way relation, the ready flag is at least k - 1: the receiver stored the flag after it had completed
+//        b. in a one-way relation, the ready flag is at least k - 1: the receiver stored the flag after it had
+//        completed
 //           k - 2. This is the channel's credit. Until it comes, the put is held and made by a later poll.
 //      With one buffer instead of two both facts would prove too little: tests/model/halo.pml shows it.
 //   3. While the receiver waits for k, the flag in the mailbox slot is k or k - 2, by 1 and 2: no flag is overtaken.

@@ -16,9 +16,10 @@ namespace urakata::job {
 // A driver of such a network on this node, "/sys/class/infiniband/mlx5_0"; empty: none is known. `root`: of tests.
 std::string network_device(const std::string& root = "");
 
-// A network controller of this node that is not Ethernet, by its PCI class, "/sys/bus/pci/devices/0000:17:00.0"; empty: there
-// is none. The MPI library may drive it, with a driver that network_device() does not know; that shows after MPI_Init. A
-// network whose device has another class, or is no PCI device, shows after MPI_Init only (better_network()).
+// A network controller of this node that is not Ethernet, by its PCI class, "/sys/bus/pci/devices/0000:17:00.0"; empty:
+// there is none. The MPI library may drive it, with a driver that network_device() does not know; that shows after
+// MPI_Init. A network whose device has another class, or is no PCI device, shows after MPI_Init only
+// (better_network()).
 std::string unknown_controller(const std::string& root = "");
 
 // What a process has open.
@@ -29,8 +30,8 @@ struct OpenFiles {
 // `folder`: where the process's descriptors are named.
 OpenFiles open_files(const std::string& folder = "/proc/self/fd");
 
-// Why messages are best left to the MPI library, a clause for a sentence; empty: it uses TCP itself. `before`, `now`: what
-// was open before the library's MPI_Init and is now; launchers hand down listening sockets of their own.
+// Why messages are best left to the MPI library, a clause for a sentence; empty: it uses TCP itself. `before`, `now`:
+// what was open before the library's MPI_Init and is now; launchers hand down listening sockets of their own.
 std::string better_network(const std::string& device, const OpenFiles& before, const OpenFiles& now);
 
 }  // namespace urakata::job

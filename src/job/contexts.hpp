@@ -9,11 +9,12 @@
 // rank; children of one split share a number, since no rank is in two of them. Only when a run is used up do its
 // members exchange the next one, in such a call. MPI_COMM_WORLD's first run is fixed.
 //
-// Contexts are few and given back; where a member has no room the children get *none*, on all members alike. EndpointComms'
-// numbers are never used twice: a message that nobody received may lie about longer than its communicator.
+// Contexts are few and given back; where a member has no room the children get *none*, on all members alike.
+// EndpointComms' numbers are never used twice: a message that nobody received may lie about longer than its
+// communicator.
 //
-// Thread-safety: Contexts by any thread. ChildContexts by one thread at a time (calls that make communicators from the same
-// one, or prepare collectives on it, must not overlap by MPI's own rules); an agreed ContextRun is constant.
+// Thread-safety: Contexts by any thread. ChildContexts by one thread at a time (calls that make communicators from the
+// same one, or prepare collectives on it, must not overlap by MPI's own rules); an agreed ContextRun is constant.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +60,8 @@ struct ContextRun {
   const Start& of(std::int32_t world_rank) const;
 };
 
-// What a child has of a run: for each member its context, and its number for the endpoint communicator. While this lives the own
-// context is this process's.
+// What a child has of a run: for each member its context, and its number for the endpoint communicator. While this
+// lives the own context is this process's.
 class MemberContexts {
  public:
   MemberContexts() = default;

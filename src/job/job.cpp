@@ -52,8 +52,8 @@ Facts own_facts() {
 }
 
 bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
-  // One message of words: identity, engine (a bit whether it is kernel, a bit whether there is one) and contexts, then the
-  // options.
+  // One message of words: identity, engine (a bit whether it is kernel, a bit whether there is one) and contexts, then
+  // the options.
   const std::size_t words = 1 + own.options.size();
   std::vector<std::uint64_t> mine{
       (std::uint64_t{own.identity & kIdentityMask} << kIdentityAt) | (own.engine ? std::uint64_t{1} << 32U : 0) |
@@ -116,7 +116,8 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
 }
 
 bool Job::meet(Bootstrap& bootstrap, std::int32_t leader, NodeRanks& node_ranks) {
-  // First how much there is to tell, then no more than that: what the MPI library allocates for larger messages it keeps.
+  // First how much there is to tell, then no more than that: what the MPI library allocates for larger messages it
+  // keeps.
   struct RankRecord {
     std::int32_t leader = 0;
     std::int32_t words = 0;  // of the mask, up to the last that is not 0

@@ -3,10 +3,10 @@
 // decided from it is the same on all ranks.
 //
 // A rank's own masks, options and abilities must decide nothing that its partners have to decide alike: they may
-// differ. Each rank tells its own here, and all go by the record. Three kinds of facts (Agreement in base/options/options.hpp):
-// those that are combined (crowded if any rank is; the smallest room in the tags; the MPI library performs all if it performs
-// one's), those that must be equal (communicators with ranks that differ stay with the MPI library), and all others, which
-// each rank has for itself and which are not here.
+// differ. Each rank tells its own here, and all go by the record. Three kinds of facts (Agreement in
+// base/options/options.hpp): those that are combined (crowded if any rank is; the smallest room in the tags; the MPI
+// library performs all if it performs one's), those that must be equal (communicators with ranks that differ stay with
+// the MPI library), and all others, which each rank has for itself and which are not here.
 //
 // Thread-safety: agree(), meet() and note_crowded() by the thread that calls MPI_Init; constant afterwards.
 #pragma once
@@ -46,7 +46,8 @@ class Job {
 
   bool all_kernel() const { return all_kernel_; }      // every rank has engine kernel
   std::int32_t contexts() const { return contexts_; }  // of the rank with the least room
-  // Tells this job's files from another job's in the same folder; also where all is the MPI library's. 0: not agreed on.
+  // Tells this job's files from another job's in the same folder; also where all is the MPI library's. 0: not agreed
+  // on.
   std::uint32_t identity() const { return identity_; }
   bool alike(Ranks ranks) const;  // equal in all that must be
 

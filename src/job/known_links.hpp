@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What links between sites carry, as it was measured before: option LINK_RATES.
 //
-// Kept in a file that urakata-exec reads (exec/link_file.hpp) and a job may add to: of several entries for the same sites the
-// last counts. Sites have no names that last; an entry knows them by the names of their
+// Kept in a file that urakata-exec reads (exec/link_file.hpp) and a job may add to: of several entries for the same
+// sites the last counts. Sites have no names that last; an entry knows them by the names of their
 // hosts, and one host of a site stands for all of it.
 //
 // Thread-safety: all by any thread.

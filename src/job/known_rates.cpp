@@ -47,7 +47,7 @@ Result<KnownRates> known_rates(Bootstrap& world, const Sites& sites, std::string
   std::array<char, 256> name{};
   std::ranges::copy(host_name.substr(0, name.size() - 1), name.begin());
   const auto names = world.gathered(name);
-  if (names.empty()) return Error{"the host refuses"};
+  if (names.empty()) return Error{"the MPI library refuses"};
   for (std::size_t rank = 0; rank < names.size(); ++rank) {
     auto& hosts = known.hosts[static_cast<std::size_t>(sites.of[rank])];
     if (std::ranges::find(hosts, names[rank].data()) == hosts.end()) hosts.emplace_back(names[rank].data());

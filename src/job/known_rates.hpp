@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a job knows of its links before it measures: rank 0's option LINK_RATES (job/known_links.hpp), and what becomes of it.
+// What a job knows of its links before it measures: rank 0's option LINK_RATES (job/known_links.hpp), and what becomes
+// of it.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,9 @@ struct KnownRates {
 // By how much, as a factor, what was measured and what is known may differ.
 inline constexpr double kTolerance = 4.0 / 3;
 
-// Collective, and the same on each rank: what rank 0's file says, of pairs of sites whose round trip is still what it was.
-// `value`: the option's; `host_name`: of this node. Error: the host refuses, or rank 0's value is none that can be read.
+// Collective, and the same on each rank: what rank 0's file says, of pairs of sites whose round trip is still what it
+// was. `value`: the option's; `host_name`: of this node. Error: the MPI library refuses, or rank 0's value is none that can be
+// read.
 Result<KnownRates> known_rates(Bootstrap& world, const Sites& sites, std::string_view value,
                                std::string_view host_name);
 

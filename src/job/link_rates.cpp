@@ -20,8 +20,8 @@ constexpr double kCountedTrips = 4;
 constexpr double kFewSettling = 5, kFewCounted = 2;  // likewise, where time is short: to 32 times as much
 constexpr double kLonger = 2;                        // times as long is counted, where all links have the time
 constexpr double kOtherTrips = 3;                    // connections are made, and what is under way is drained
-// Under way at least, in messages: between sites TCP's windows hold back more; inside one the time until a rank that waits
-// on a shared core sees what has come.
+// Under way at least, in messages: between sites TCP's windows hold back more; inside one the time until a rank that
+// waits on a shared core sees what has come.
 constexpr std::uint64_t kBetween = 8;
 constexpr std::uint64_t kInside = 256;
 constexpr double kUncrowded = 0.9;  // of what so many connections carry alone: they do not crowd each other out
@@ -47,8 +47,8 @@ void meet(Bootstrap& world, transport::Stripes& stripes) {
 
 using Ranks = std::span<const std::int32_t>;
 
-// Bytes of a message for each connection, of which `least` messages are under way: what is sent last has to be drained, which
-// a slow link takes long for.
+// Bytes of a message for each connection, of which `least` messages are under way: what is sent last has to be drained,
+// which a slow link takes long for.
 std::uint64_t bytes_of_stream(double stream, std::uint64_t least) {
   if (stream == 0) return kOfStream;
   const double most = stream * kDrained / static_cast<double>(least);

@@ -21,9 +21,9 @@ struct Loss {
   bool less_than(const Loss& other) const { return again * other.packets < other.again * packets; }
 };
 
-// The link's own loss comes all the time; in bursts comes that of a router whose queue is full where windows have grown too
-// far. So of what was lost in the whole time and in the part of it with `least` this is the part, if that is no accident:
-// by three standard deviations less than its share of the whole.
+// The link's own loss comes all the time; in bursts comes that of a router whose queue is full where windows have grown
+// too far. So of what was lost in the whole time and in the part of it with `least` this is the part, if that is no
+// accident: by three standard deviations less than its share of the whole.
 Loss steady(const Loss& whole, const std::optional<Loss>& least);
 
 // What a pair has carried while it was counted.
@@ -39,8 +39,8 @@ struct Times {
   double round_trip_s, settling_s, counted_s;
 };
 
-// Messages of `bytes`, of which more are under way than arrive in a round trip, at least `least`; no more than `most_bytes`
-// in all. By one thread; each call ends.
+// Messages of `bytes`, of which more are under way than arrive in a round trip, at least `least`; no more than
+// `most_bytes` in all. By one thread; each call ends.
 class ProbedPair {
  public:
   ProbedPair(transport::Stripes& stripes, const Times& times, std::uint64_t most_bytes, std::uint64_t bytes,

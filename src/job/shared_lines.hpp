@@ -24,8 +24,8 @@ struct SharedLines {
   std::vector<std::string> here;
 };
 
-// Collective. `own`: what this rank has to say; more than four lines are cut. `nodes`: as Job::nodes(). Where the MPI library
-// refuses each rank is to say its own.
+// Collective. `own`: what this rank has to say; more than four lines are cut. `nodes`: as Job::nodes(). Where the MPI
+// library refuses each rank is to say its own.
 SharedLines share_lines(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, std::span<const std::string> own);
 
 }  // namespace urakata::job

@@ -39,7 +39,8 @@ Result<SiteList> read_site_list(std::string_view value, std::string_view text);
 
 bool host_matches(std::string_view host, const std::string& pattern);
 
-// The site of a host, as its index in `sites`. An error, which begins with the line, where it is at two of them or at none.
+// The site of a host, as its index in `sites`. An error, which begins with the line, where it is at two of them or at
+// none.
 Result<std::size_t> site_of_host(const SiteList& list, std::string_view host);
 // Of each of a job's hosts. An error also where a pattern names none of them.
 Result<std::vector<std::size_t>> sites_of_hosts(const SiteList& list, std::span<const std::string> hosts);

@@ -25,8 +25,9 @@ inline constexpr double kGap = 4;           // a round trip beyond it is so many
 // As the list says. host_names[node]. The error begins with what of the list it is about.
 Result<Sites> given_sites(const SiteList& list, std::span<const std::string> host_names, const Network& network);
 
-// Two sites of which no node has connections of ours with one of the other, since nodes reach each other in one direction
-// only: one sentence of the first such pair of nodes. Empty: there are none. (Of a pair of many a probe may be lost.)
+// Two sites of which no node has connections of ours with one of the other, since nodes reach each other in one
+// direction only: one sentence of the first such pair of nodes. Empty: there are none. (Of a pair of many a probe may
+// be lost.)
 std::string one_way_link(const Sites& sites, const Network& network);
 
 // As the tables of `urakata check` and of the report show it: "2 sites (left: 4 nodes, right: 4 nodes), 16.2 ms apart".

@@ -3,10 +3,10 @@
 // (base/network.hpp). So both sides of a pair know this before their first message. The caller then decides which pairs
 // use the transport.
 //
-// Each rank that can and may opens a listening socket. Then one rank of each node probes one rank of each other node, in
-// both directions, if there are at most kAllPairs nodes. Of more nodes each probes only those 1, 2, 4, 8 ... places
-// further on. These probes are a sample: their number for a node grows with the logarithm of all nodes. If one fails, no
-// pair of nodes uses the transport.
+// Each rank that can and may opens a listening socket. Then one rank of each node probes one rank of each other node,
+// in both directions, if there are at most kAllPairs nodes. Of more nodes each probes only those 1, 2, 4, 8 ... places
+// further on. These probes are a sample: their number for a node grows with the logarithm of all nodes. If one fails,
+// no pair of nodes uses the transport.
 //
 // Thread-safety: set_up() by the thread that calls MPI_Init; constant afterwards.
 #pragma once

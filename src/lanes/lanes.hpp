@@ -50,8 +50,8 @@ Result<schedule::Schedule> build(Operation operation, const Arguments& arguments
 
 inline constexpr std::uint64_t kSegment = 64UL * 1024;
 // Bytes of a segment of a block that goes directly from the root or to it. No leader forwards these segments, so they
-// may be long, which is less work for the root. A block still has several: they pace the messages inside the root's site
-// (pace() in ways.hpp).
+// may be long, which is less work for the root. A block still has several: they pace the messages inside the root's
+// site (pace() in ways.hpp).
 std::uint64_t straight_segment(std::uint64_t block);
 // An allreduce of three or more sites: below this the buffer goes to every other site at once, in one delay; above, the
 // bytes count.

@@ -69,12 +69,13 @@ double node_rate(const LinkFacts& facts) {
   return facts.pair < kAll * kMostStreams * facts.stream ? facts.pair : facts.link;
 }
 
-// The part of what P lanes may that is enough for their connections to carry: one more would be more than the link holds,
-// and then all lose packets all the time. Where windows are short they wait for timeouts: at 8 ms one way 20 connections
-// of 6.25 Mb/s over 100 Mb/s take 1.5 to 2 times as long as 16, also as plain sockets.
+// The part of what P lanes may that is enough for their connections to carry: one more would be more than the link
+// holds, and then all lose packets all the time. Where windows are short they wait for timeouts: at 8 ms one way 20
+// connections of 6.25 Mb/s over 100 Mb/s take 1.5 to 2 times as long as 16, also as plain sockets.
 constexpr double kEnough = 0.9;
-// But as many as the link holds are not too many. Rates of one and of all are measured apart, and each errs by a percent:
-// 16 connections of 25 Mb/s over 400 Mb/s, measured as 24.0 and 382.7, carry 4 MiB in 0.87 of the time that 15 take.
+// But as many as the link holds are not too many. Rates of one and of all are measured apart, and each errs by a
+// percent: 16 connections of 25 Mb/s over 400 Mb/s, measured as 24.0 and 382.7, carry 4 MiB in 0.87 of the time that 15
+// take.
 constexpr double kHeld = 1.02;
 
 struct Use {

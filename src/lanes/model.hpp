@@ -23,9 +23,9 @@
 // Of an operation that crosses several links the slowest counts.
 //
 // P and S are chosen together. For each P, S is the least that carries nine tenths of what P lanes may, or as many as
-// these hold, where that is more: with fewer, rate is left unused; more of them overflow the router's queue, which costs
-// more than the model has. So S falls as P grows. Which P is taken, of those that cost least or hardly more, is for
-// tune/lanes_choice.hpp to say.
+// these hold, where that is more: with fewer, rate is left unused; more of them overflow the router's queue, which
+// costs more than the model has. So S falls as P grows. Which P is taken, of those that cost least or hardly more, is
+// for tune/lanes_choice.hpp to say.
 //
 // Windows are taken to have grown: the first operation after a pause takes some round trips more, of which nobody knows
 // before whether there will be one.

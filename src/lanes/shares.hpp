@@ -11,8 +11,8 @@
 
 namespace urakata::lanes {
 
-// Calls part(lane, rank, offset, bytes) for each stretch of the block of a rank of `ranks` that is one lane's: lane after
-// lane, rank after rank. bytes_of(rank): of its block.
+// Calls part(lane, rank, offset, bytes) for each stretch of the block of a rank of `ranks` that is one lane's: lane
+// after lane, rank after rank. bytes_of(rank): of its block.
 template <class BytesOf, class Part>
 void for_each_part(std::span<const Rank> ranks, std::uint32_t lanes, BytesOf&& bytes_of, Part&& part) {
   std::uint64_t total = 0;

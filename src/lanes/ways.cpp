@@ -68,8 +68,8 @@ Nodes multicast(Plan& plan, const Placement& placement, const Tree& tree, Piece 
   return have;
 }
 
-// ((x0 op x1) op x2) ... on every rank, so that all have the same result to the last bit: each reduction puts its result
-// in the place of the next operand.
+// ((x0 op x1) op x2) ... on every rank, so that all have the same result to the last bit: each reduction puts its
+// result in the place of the next operand.
 Nodes combine(Plan& plan, std::span<const Rank> peers, const Partial& partial, Piece result, std::uint32_t step) {
   Nodes ready;   // of what is combined so far,
   Piece so_far;  // which is here,

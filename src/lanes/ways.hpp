@@ -21,14 +21,14 @@ using collectives::Piece;
 using collectives::Plan;
 
 // From the first rank of the way to the last; a rank that stands twice in a row counts once. `source`: where the first
-// has it; `target`: where the last wants it. Others need neither. Returns, on the first rank, the nodes that send it, on
-// the last those after which it has it.
+// has it; `target`: where the last wants it. Others need neither. Returns, on the first rank, the nodes that send it,
+// on the last those after which it has it.
 Nodes carry(Plan& plan, std::span<const Rank> way, Piece source, Piece target, std::uint32_t step);
 
 // What stays inside a site, `near`, yields to what crosses where both share a node's own link: of streams that are cut
-// alike it goes, or is received, chunk by chunk when as much has crossed (is sent, or has come). So both come to their end
-// together; else connections inside, which are fast at once, take most of that link as long as they have something. What
-// is one message waits for nothing.
+// alike it goes, or is received, chunk by chunk when as much has crossed (is sent, or has come). So both come to their
+// end together; else connections inside, which are fast at once, take most of that link as long as they have something.
+// What is one message waits for nothing.
 void pace(Plan& plan, const Nodes& crossing, const Nodes& near);
 
 // A tree of ranks of the group.
@@ -59,8 +59,8 @@ class Tree {
 Nodes multicast(Plan& plan, const Placement& placement, const Tree& tree, Piece piece, std::uint32_t step,
                 const Nodes& ready, const Nodes& free);
 
-// The partial results of sites, of which this rank has one (`own`, site `site`) and gets the others from `peers`, one of
-// each site: combined in the order of sites and put into `result`. `sent`: nodes that read `own` for others.
+// The partial results of sites, of which this rank has one (`own`, site `site`) and gets the others from `peers`, one
+// of each site: combined in the order of sites and put into `result`. `sent`: nodes that read `own` for others.
 struct Partial {
   Site site = 0;
   Piece own;

@@ -145,8 +145,8 @@ bool picked(std::byte* packed, const std::byte* at, std::uint64_t columns, std::
   return true;
 }
 
-// Rows that lie closer than their columns, as in a transposition: kRows of them at a time, as often as there are so many, so
-// that a line of memory is used whole while it is in the cache. Returns how many of `rows` it has moved.
+// Rows that lie closer than their columns, as in a transposition: kRows of them at a time, as often as there are so
+// many, so that a line of memory is used whole while it is in the cache. Returns how many of `rows` it has moved.
 template <class Direction, std::uint64_t kRows, class Length>
 std::uint64_t columns_first(typename Direction::Packed packed, typename Direction::Elements at, const Run& run,
                             std::uint64_t rows, Length length) {

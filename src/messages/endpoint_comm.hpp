@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An endpoint communicator: a communicator with ranks that this rank's endpoint reaches, in its space or by a link, so that the
-// program's own messages between them go by endpoints. It is mixed if it has other ranks too: messages with those are
-// the MPI library's, on the same communicator.
+// An endpoint communicator: a communicator with ranks that this rank's endpoint reaches, in its space or by a link, so
+// that the program's own messages between them go by endpoints. It is mixed if it has other ranks too: messages with
+// those are the MPI library's, on the same communicator.
 //
-// Each rank numbers its endpoint communicators itself; a message carries the number that its receiver has chosen (job/contexts.hpp).
+// Each rank numbers its endpoint communicators itself; a message carries the number that its receiver has chosen
+// (job/contexts.hpp).
 //
 // Thread-safety: constant but for the count of users and the program's promises; all members by any thread.
 #pragma once
@@ -28,16 +29,16 @@ class EndpointComm {
     bool reached() const { return port != nullptr || link != p2p::kNoPeer; }
   };
 
-  // nullptr where the endpoint reaches fewer than two ranks, this one among them: the MPI library has such a communicator. The
-  // endpoint communicator belongs to its users.
+  // nullptr where the endpoint reaches fewer than two ranks, this one among them: the MPI library has such a
+  // communicator. The endpoint communicator belongs to its users.
   static EndpointComm* make(NativeReceives& native, NativeHandle communicator, std::int32_t own_rank,
                             std::uint32_t own_context, std::vector<Peer> peers);
 
   const NativeHandle communicator;
   const std::int32_t rank;
   const std::uint32_t context;  // own number
-  // Messages of the communicator's collectives have another one, so that no receive or probe of the program's takes them:
-  // its own with this bit. (There are no two thousand million communicators.)
+  // Messages of the communicator's collectives have another one, so that no receive or probe of the program's takes
+  // them: its own with this bit. (There are no two thousand million communicators.)
   static constexpr std::uint32_t kCollective = std::uint32_t{1} << 31U;
   const std::vector<Peer> peers;
   const bool mixed;  // not all are reached

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A message of the program's on an endpoint communicator, and its way: by the endpoint, by the MPI library, or, for a receive from any source,
-// by whichever is first.
+// A message of the program's on an endpoint communicator, and its way: by the endpoint, by the MPI library, or, for a
+// receive from any source, by whichever is first.
 //
 // Inline, as is all of the fast path of a small message: what is handed on in memory makes the processor wait for its
 // own stores.
@@ -15,8 +15,9 @@
 
 namespace urakata::messages {
 
-// Where a message comes from: a rank of the space, one that the endpoint reaches by its link, or, on a mixed endpoint communicator, one
-// that it does not reach (through the MPI library) or either kind. From any source it is the last of these that is possible.
+// Where a message comes from: a rank of the space, one that the endpoint reaches by its link, or, on a mixed endpoint
+// communicator, one that it does not reach (through the MPI library) or either kind. From any source it is the last of
+// these that is possible.
 enum class Carrier : std::uint8_t { space, link, by_native, either };
 // Is it the endpoint's alone?
 inline bool by_endpoint(Carrier carrier) { return carrier <= Carrier::link; }

@@ -53,7 +53,8 @@ void MixedQueue::start(MixedReceive& entry) {
   if (descriptor.carrier == Carrier::by_native) {
     if (!disturbs(descriptor)) return post(entry);
   } else {
-    // Now and then the MPI library's message comes first, or a stream of messages of the space could keep it out forever.
+    // Now and then the MPI library's message comes first, or a stream of messages of the space could keep it out
+    // forever.
     constexpr unsigned kFair = 8;
     p2p::Envelope found;
     NativeHandle message = 0;
@@ -162,8 +163,8 @@ void MixedQueue::forget_at_native(MixedReceive& entry) {
   open_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Each turn of the MPI library's is calls of the kernel, too, and where ranks share a core often gives it to another one. So who
-// brings little is asked seldom, but at once again after it has brought something a few times.
+// Each turn of the MPI library's is calls of the kernel, too, and where ranks share a core often gives it to another
+// one. So who brings little is asked seldom, but at once again after it has brought something a few times.
 void MixedQueue::note_bringer(const MixedReceive& entry, bool by_native) {
   constexpr unsigned kMostTurns = 8;  // as often as Open MPI looks after what seldom is ready
   if (entry.descriptor_.carrier != Carrier::either) return;

@@ -4,11 +4,11 @@
 // A receive from any source is posted at the endpoint and stands in a queue, in which a receive that could take the
 // same message stands behind it. While the queue is polled, the MPI library is asked for each entry whether it has a
 // message (MPI_Iprobe); if so the receive is taken back from the endpoint, and MPI_Improbe and MPI_Imrecv receive the
-// message. (Where it is the endpoint's only open request and one thread calls, it is taken back first, and posted again if
-// MPI_Improbe finds nothing: that is one question less.) Who has brought the last messages is asked most
+// message. (Where it is the endpoint's only open request and one thread calls, it is taken back first, and posted again
+// if MPI_Improbe finds nothing: that is one question less.) Who has brought the last messages is asked most
 // (turns_of_endpoint()). If the endpoint has matched the receive before, it just leaves the
-// queue. An entry never gets a message that an earlier one could take. A receive from outside that no entry of the queue
-// can disturb goes to the MPI library at once.
+// queue. An entry never gets a message that an earlier one could take. A receive from outside that no entry of the
+// queue can disturb goes to the MPI library at once.
 //
 // The queue is polled whenever the rank makes progress, also from within the MPI library's own waiting.
 //
@@ -58,15 +58,15 @@ class MixedQueue {
   bool waiting() const { return waiting_.load(std::memory_order_acquire) != 0; }
   // Or receives that the MPI library is at? By any thread.
   bool open() const { return open_.load(std::memory_order_acquire) != 0; }
-  // While receives from any source wait, in how many turns the endpoint need be asked once where that takes calls of the
-  // kernel: in each where it has brought the last messages, in few where the MPI library has. By any thread.
+  // While receives from any source wait, in how many turns the endpoint need be asked once where that takes calls of
+  // the kernel: in each where it has brought the last messages, in few where the MPI library has. By any thread.
   unsigned turns_of_endpoint() const { return turns_of_endpoint_.load(std::memory_order_relaxed); }
-  // May the MPI library have this receive, or probe, of a message from outside at once? False: an entry of the queue could
-  // take the same message, or another thread may be about to start such a receive. By any thread.
+  // May the MPI library have this receive, or probe, of a message from outside at once? False: an entry of the queue
+  // could take the same message, or another thread may be about to start such a receive. By any thread.
   bool free_for_native(const MessageDescriptor& descriptor);
 
-  // Has the MPI library a message for the descriptor that no entry takes? The MPI library keeps it for the caller as long as the lock
-  // is held.
+  // Has the MPI library a message for the descriptor that no entry takes? The MPI library keeps it for the caller as
+  // long as the lock is held.
   bool find_at_native(const MessageDescriptor& descriptor, p2p::Envelope* found);
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receives on a mixed endpoint communicator whose message may come from outside the space: those from any source, and those from one
-// rank outside that have to wait for the outcome of an earlier one from any source. They stand in a MixedQueue.
+// Receives on a mixed endpoint communicator whose message may come from outside the space: those from any source, and
+// those from one rank outside that have to wait for the outcome of an earlier one from any source. They stand in a
+// MixedQueue.
 //
 // Thread-safety: by any thread; end() and settled() by one that owns the receive.
 #pragma once
@@ -27,11 +28,11 @@ class MixedReceive {
     p2p::Result result;                   // where it has not
   };
 
-  // Starts the receive that the descriptor tells of. `owner` is whatever NativeReceives::dispose() needs. Both outlive the
-  // receive.
+  // Starts the receive that the descriptor tells of. `owner` is whatever NativeReceives::dispose() needs. Both outlive
+  // the receive.
   static std::unique_ptr<MixedReceive> start(MixedQueue& queue, const MessageDescriptor& descriptor, void* owner);
-  // The same for a caller that waits for it at once, until it is done, and so asks the MPI library soon. Nobody can cancel it, or
-  // give it back.
+  // The same for a caller that waits for it at once, until it is done, and so asks the MPI library soon. Nobody can
+  // cancel it, or give it back.
   MixedReceive(MixedQueue& queue, const MessageDescriptor& descriptor);
   MixedReceive(const MixedReceive&) = delete;
   MixedReceive& operator=(const MixedReceive&) = delete;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What this layer asks of the MPI library. The shim has it from the real MPI library, tests from a model.
 //
-// Handles of the MPI library's are numbers here; what they stand for only the implementation knows. None of these is on the
-// fast path. What the MPI library returns as an error code is handed on, 0 is success.
+// Handles of the MPI library's are numbers here; what they stand for only the implementation knows. None of these is on
+// the fast path. What the MPI library returns as an error code is handed on, 0 is success.
 //
 // Thread-safety: by any thread. Calls for receives come one at a time, under the queue's lock.
 #pragma once
@@ -24,8 +24,8 @@ class NativeReceives {
 
   // As MPI_Iprobe on the descriptor's communicator with its pattern: is there a message, and what is its envelope?
   virtual bool probe(const MessageDescriptor& pattern, p2p::Envelope* found) = 0;
-  // As MPI_Improbe for `found`, which is the envelope of a message that probe() has found or a descriptor's pattern. False:
-  // there is none (any more).
+  // As MPI_Improbe for `found`, which is the envelope of a message that probe() has found or a descriptor's pattern.
+  // False: there is none (any more).
   virtual bool take(const MessageDescriptor& pattern, const p2p::Envelope& found, NativeHandle* message) = 0;
 
   // As MPI_Irecv into the descriptor's buffer. Where it fails there is no request, and the error handler was called.

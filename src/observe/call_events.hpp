@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time line of one rank's MPI calls: when each of them was, and which messages were sent and received in it, in a file
-// that is mapped. So it is there also where the rank is killed.
+// The time line of one rank's MPI calls: when each of them was, and which messages were sent and received in it, in a
+// file that is mapped. So it is there also where the rank is killed.
 //
-// The file, DIR/events-N.bin, in the machine's byte order: an EventFile, then a ring of `most` entries, of which the newest
-// overwrite the oldest: entry i is at i % most.
+// The file, DIR/events-N.bin, in the machine's byte order: an EventFile, then a ring of `most` entries, of which the
+// newest overwrite the oldest: entry i is at i % most.
 //
-// Thread-safety: add() by any thread at any time; it takes no lock, no allocation and no system call. Who reads the file
-// of a rank that runs may see an entry half overwritten.
+// Thread-safety: add() by any thread at any time; it takes no lock, no allocation and no system call. Who reads the
+// file of a rank that runs may see an entry half overwritten.
 #pragma once
 
 #include <atomic>
@@ -64,8 +64,8 @@ class CallEvents {
   void add(const CallEvent& event);
 
  private:
-  // As a reader sees it: begin, end, record and communicator, number and peer, tag and thread and kind. Relaxed atomics,
-  // so that two writers of which one overtakes the other spoil an entry and nothing else.
+  // As a reader sees it: begin, end, record and communicator, number and peer, tag and thread and kind. Relaxed
+  // atomics, so that two writers of which one overtakes the other spoil an entry and nothing else.
   struct Entry {
     std::atomic<std::uint64_t> words[5];
   };

@@ -2,9 +2,10 @@
 // The profile of one rank: each of the program's MPI calls, counted and timed by call site, in a file of its own that
 // is mapped. So what was called is there also where the rank is killed.
 //
-// The file, DIR/calls-N.bin, in the machine's byte order: a header (CallFile), then `most` records (CallRecord) of which
-// `records` are in use, then texts, each ended by a zero byte, that the others name by their offset among the texts. The
-// text at 0 is the empty one. While the rank runs the file has its full size; finish() leaves what is in use.
+// The file, DIR/calls-N.bin, in the machine's byte order: a header (CallFile), then `most` records (CallRecord) of
+// which `records` are in use, then texts, each ended by a zero byte, that the others name by their offset among the
+// texts. The text at 0 is the empty one. While the rank runs the file has its full size; finish() leaves what is in
+// use.
 //
 // Contract. record(), enter() and leave() may be called by any thread at any time between create() and finish(). The
 // first takes a lock and allocates at the first sight of a key only, and no other does.
@@ -90,8 +91,8 @@ class CallProfile {
   CallProfile(const CallProfile&) = delete;
   CallProfile& operator=(const CallProfile&) = delete;
 
-  // The record of a call site, which lives as long as the profile; then a call from there begins, and has ended. `bytes`
-  // may be kNotKnown. Times are CLOCK_MONOTONIC in ns.
+  // The record of a call site, which lives as long as the profile; then a call from there begins, and has ended.
+  // `bytes` may be kNotKnown. Times are CLOCK_MONOTONIC in ns.
   CallRecord& record(const ProfileKey& key);
   void enter(const CallRecord& record, std::uint64_t begin);
   void leave(CallRecord& record, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes);

@@ -75,9 +75,9 @@ class CallSite {
   std::uint32_t number_;
 };
 
-// The times of one instance from start to end, as part of its request. The caller owns it, but for `done`, which whoever
-// finishes the instance calls once, before it publishes the end with release order. Times are CLOCK_MONOTONIC in ns;
-// `thread` is the calling one's.
+// The times of one instance from start to end, as part of its request. The caller owns it, but for `done`, which
+// whoever finishes the instance calls once, before it publishes the end with release order. Times are CLOCK_MONOTONIC
+// in ns; `thread` is the calling one's.
 class ObservedInstance {
  public:
   void started(std::uint64_t begin);                               // before anybody else may see the instance

@@ -2,8 +2,8 @@
 // A call site of the program's own messages: how many, how large, and how long the program waited for them.
 //
 // Contract. The key is constant after construction. All counters are relaxed atomics, as in call_site.hpp. Where
-// something is not seen (a non-blocking receive that the MPI library carries does not tell how much came), `sized`, `waited`
-// or `timed` stay behind `messages`.
+// something is not seen (a non-blocking receive that the MPI library carries does not tell how much came), `sized`,
+// `waited` or `timed` stay behind `messages`.
 #pragma once
 
 #include <atomic>

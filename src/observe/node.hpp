@@ -9,8 +9,8 @@ namespace urakata::observe {
 
 std::string host_name();
 
-// What is to be added to CLOCK_MONOTONIC, in ns, to get the time of day: by which ranks on different nodes are laid side by
-// side. Too little where the process is stopped between the two readings.
+// What is to be added to CLOCK_MONOTONIC, in ns, to get the time of day: by which ranks on different nodes are laid
+// side by side. Too little where the process is stopped between the two readings.
 std::int64_t realtime_minus_monotonic_ns();
 
 // Processes with the same one have the same CLOCK_MONOTONIC; empty: not known.

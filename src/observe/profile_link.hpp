@@ -23,8 +23,8 @@ struct ProfiledThread {
 };
 
 struct ProfileLink {
-  // Where a call of MPI_NAME, or of ura_NAME with its whole name, goes on behind the profile: Urakata's own, else the MPI library's;
-  // nullptr: neither has it.
+  // Where a call of MPI_NAME, or of ura_NAME with its whole name, goes on behind the profile: Urakata's own, else the
+  // MPI library's; nullptr: neither has it.
   void* (*find)(const char* name);
   ProfiledThread* (*thread)();  // the calling one's
   // Is there a report of this rank? Known when MPI_Init has returned.
@@ -37,11 +37,11 @@ struct ProfileLink {
   std::uint32_t (*job)();    // tells this job's files from another's; 0: not known
   const char* (*program)();  // its command line
   const char* (*file)();     // path of its own file; empty: unknown
-  // Of the communicator at this place (MPI_Comm*): a number that all its ranks have for it, and for no other one. 0: the
-  // shim does not know it.
+  // Of the communicator at this place (MPI_Comm*): a number that all its ranks have for it, and for no other one. 0:
+  // the shim does not know it.
   std::uint64_t (*communicator)(const void* handle);
-  // The ranks of MPI_COMM_WORLD that are in it, by rank, to `world`, which has room for so many; how many they are: 0 for
-  // intercommunicators, and where one is in no MPI_COMM_WORLD of ours.
+  // The ranks of MPI_COMM_WORLD that are in it, by rank, to `world`, which has room for so many; how many they are: 0
+  // for intercommunicators, and where one is in no MPI_COMM_WORLD of ours.
   std::size_t (*members)(const void* handle, std::int32_t* world, std::size_t room);
   std::uint64_t (*bytes)(const void* status);  // that have come, of an MPI_Status*
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the progress threads of a rank moved operations on, in bounded memory. (What its callers did is the profile's: call_events.hpp.)
+// When the progress threads of a rank moved operations on, in bounded memory. (What its callers did is the profile's:
+// call_events.hpp.)
 //
-// One Track for each progress thread: a ring, of which the newest spans overwrite the oldest; lost() counts those. Any thread may
-// add; adding takes no lock, no allocation and no system call. Reading is exact once the adding threads are done; before
-// that it may show a span half overwritten.
+// One Track for each progress thread: a ring, of which the newest spans overwrite the oldest; lost() counts those. Any
+// thread may add; adding takes no lock, no allocation and no system call. Reading is exact once the adding threads are
+// done; before that it may show a span half overwritten.
 #pragma once
 
 #include <atomic>

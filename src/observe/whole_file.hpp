@@ -18,8 +18,9 @@ Status make_folder(const std::string& directory);
 // Under what name a file is written before it is whole; another process has another.
 std::string draft_of(const std::string& path);
 
-// A new file of this size, mapped and zero, to be written to while the rank runs; nullptr, with errno: there is none, and
-// nothing is left of it. Its blocks are there: where a disk is full that shows now, and not in a call of the program's.
+// A new file of this size, mapped and zero, to be written to while the rank runs; nullptr, with errno: there is none,
+// and nothing is left of it. Its blocks are there: where a disk is full that shows now, and not in a call of the
+// program's.
 void* map_new_file(const std::string& path, std::size_t bytes);
 
 // Writes the file at once, in place of one of that name. The error names the path and the reason, and nothing is left.

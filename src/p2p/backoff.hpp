@@ -14,10 +14,11 @@ namespace urakata::p2p {
 struct BackoffSettings {
   bool oversubscribed = false;  // more ranks than cores: spinning would keep a peer from running
   unsigned pauses = 0;          // between two polls; see pauses_between_polls()
-  // What else the rank has to keep moving while it waits (the MPI library can only be polled). Returns whether anything moved.
+  // What else the rank has to keep moving while it waits (the MPI library can only be polled). Returns whether anything
+  // moved.
   bool (*poll)() = nullptr;
-  // Where the poll finds nothing it has given the core away by itself. To do it once more would halve how often this rank
-  // polls, beside one on its core that does it once.
+  // Where the poll finds nothing it has given the core away by itself. To do it once more would halve how often this
+  // rank polls, beside one on its core that does it once.
   bool poll_gives_way = false;
   // Sleeps until what the rank waits for may have come, for at most so many nanoseconds, where no other rank would wake
   // it: there is none in its space, and a link tells by a descriptor. It spins for a short time only before that, since

@@ -2,11 +2,12 @@
 // The lock of an endpoint's queues, as dear as the threads that may call make it.
 //
 //   one             only one thread calls at a time: nothing is done
-//   one_and_progress_thread  threads of the program call one at a time, and besides a progress thread, seldom: those of the program only
-//                   store a flag, and the progress thread has the kernel put a fence into all running threads before it loads
-//                   that flag (an asymmetric Dekker lock)
-//   one_and_often   the same with a progress thread that comes often: a fence in all threads of a space each time would cost the
-//                   other ranks more than a locked exchange costs each call here. A spin lock, which a thread of the
+//   one_and_progress_thread
+//                   threads of the program call one at a time, and besides a progress thread, seldom: those of the
+//                   program only store a flag, and the progress thread has the kernel put a fence into all running
+//                   threads before it loads that flag (an asymmetric Dekker lock)
+//   one_and_often   the same with a progress thread that comes often: a fence in all threads of a space each time would
+//                   cost the other ranks more than a locked exchange costs each call here. A spin lock, which a thread of the
 //                   program may keep while it waits for some microseconds: a progress thread tries, or spins as long
 //   many            threads of the program call at once: a spin lock
 //

@@ -42,9 +42,9 @@ void unpack(std::span<const std::byte> packed, const Elements& to, std::uint64_t
   }
 }
 
-// Measured (tests/halo/bench_test.cpp and a loop like it): two ranks on cores apart that write, pack, unpack and read blocks
-// of 64 to 1024 B take 0.4 to 0.7 of the time so from 1 KiB of payload on, and as long below 512 B; on two threads of one
-// core 0.9 to 1.05.
+// Measured (tests/halo/bench_test.cpp and a loop like it): two ranks on cores apart that write, pack, unpack and read
+// blocks of 64 to 1024 B take 0.4 to 0.7 of the time so from 1 KiB of payload on, and as long below 512 B; on two
+// threads of one core 0.9 to 1.05.
 void pack_across(const Elements& from, std::uint64_t at, std::span<std::byte> packed) {
   static const bool strings = fast_strings();
   if (packed.size() < kAcrossLeast || !strings) return pack(from, at, packed);

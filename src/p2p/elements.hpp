@@ -26,8 +26,8 @@ void move(const Elements& from, const Elements& to, std::uint64_t at, std::uint6
 void pack(const Elements& from, std::uint64_t at, std::span<std::byte> packed);
 void unpack(std::span<const std::byte> packed, const Elements& to, std::uint64_t at);
 
-// As pack(), to memory whose lines another core has and will read: kAcrossLeast bytes and more are gathered in this core's
-// own cache and go from there by stores that do not fetch those lines first, where the processor has such.
+// As pack(), to memory whose lines another core has and will read: kAcrossLeast bytes and more are gathered in this
+// core's own cache and go from there by stores that do not fetch those lines first, where the processor has such.
 inline constexpr std::uint64_t kAcrossLeast = 1024;
 void pack_across(const Elements& from, std::uint64_t at, std::span<std::byte> packed);
 

@@ -12,8 +12,8 @@
 //                Payload in short blocks, too little to share, is packed by the sender when it sends (copying.hpp);
 //                from share_from on after it has told, and the receiver unpacks what is there meanwhile.
 //                In an exchange payloads up to exchange_most are copied aside before the slot tells, and nobody helps.
-//                Up to set_aside_most bytes a standard send whose payload was packed is done, and one that waits for long,
-//                or is tested many times, copies its payload aside and is done: as the MPI library would have it,
+//                Up to set_aside_most bytes a standard send whose payload was packed is done, and one that waits for
+//                long, or is tested many times, copies its payload aside and is done: as the MPI library would have it,
 //                programs in which both sides send first do not hang.
 //   full inbox   the sender keeps the send in its own list, in order for each receiver, and fills slots when it makes
 //                progress and there is room.
@@ -129,8 +129,8 @@ class Endpoint {
 
   // The same for a progress thread, which does nothing while a thread of the rank is at it.
   void progress_if_free();
-  // The same of the link alone, for its progress thread, which must not enter the MPI library: what only a layout can unpack is left
-  // to the threads of the rank. (A space's messages unpack where they are matched.)
+  // The same of the link alone, for its progress thread, which must not enter the MPI library: what only a layout can
+  // unpack is left to the threads of the rank. (A space's messages unpack where they are matched.)
   void progress_link_if_free();
 
   // Returns when the request is done. The caller still ends with release().
@@ -245,9 +245,9 @@ class Endpoint {
   std::uint64_t aside_ = 0;  // bytes of all sends that are `unassisted`
 
   // Stored by the thread that holds the lock, and loaded by any thread of the rank, but for sent_last_, which stands
-  // here to be in one line with them. Relaxed: nothing else is read on their word without the lock. (A progress thread reads
-  // open_ before it sleeps, and whoever has opened a request reads whether it sleeps: FallbackProgress::expect() has
-  // that fence.)
+  // here to be in one line with them. Relaxed: nothing else is read on their word without the lock. (A progress thread
+  // reads open_ before it sleeps, and whoever has opened a request reads whether it sleeps: FallbackProgress::expect()
+  // has that fence.)
   std::atomic<std::uint32_t> open_{0};  // requests in use
   std::atomic<bool> listed_{false};     // pending_, finishing_ or abandoned_ has something
   bool sent_last_ = false;              // a small message was sent, and none has come since

@@ -9,7 +9,8 @@
 //               answered with a CTS that wants nothing.
 //   rendezvous  anything larger, and what there is no credit for: an RTS with envelope and size. When a receive has
 //               matched it, the receiver answers with a CTS that says how many bytes it wants (fewer where it
-//               truncates); the link then moves those from the sender's elements to the receiver's by itself. Where it wants none the CTS ends the message.
+//               truncates); the link then moves those from the sender's elements to the receiver's by itself. Where it
+//               wants none the CTS ends the message.
 //   cancel      is never told: an endpoint takes back receives that it has not matched; a send that has left stays.
 //   failure     the link tells of it once: everything open with that peer ends with Outcome::failed, also what is sent
 //               to it, and what matches an RTS of its, from then on. The eager messages that have come stay.
@@ -17,16 +18,17 @@
 // Order: eager frames and RTS arrive at a peer in the order in which the endpoint has handed them on; nothing else need
 // keep any order, so payload may go beside them and by several ways.
 //
-// Credit: an endpoint keeps the eager messages that arrive unexpected, so the link bounds that memory by counting at the
-// sender what consumed() has not yet given back at the receiver, and refuses an eager frame that would be too much. Its
-// RTS goes in its place: no message ever waits for one before it to be received. All other frames the link must take;
-// of each kind there is at most one for each open request.
+// Credit: an endpoint keeps the eager messages that arrive unexpected, so the link bounds that memory by counting at
+// the sender what consumed() has not yet given back at the receiver, and refuses an eager frame that would be too much.
+// Its RTS goes in its place: no message ever waits for one before it to be received. All other frames the link must
+// take; of each kind there is at most one for each open request.
 //
 // Ownership: an eager payload is the caller's again when the call returns. Elements stay what and where they are until
 // the event sent or received, or failed: from then on the link touches them no more.
 //
-// Thread-safety: the endpoint calls with its lock held, so one thread at a time, and not from within an event; readiness()
-// by any thread. A link that learns of readiness while the rank may be asleep calls Port::wake() after readiness() says so.
+// Thread-safety: the endpoint calls with its lock held, so one thread at a time, and not from within an event;
+// readiness() by any thread. A link that learns of readiness while the rank may be asleep calls Port::wake() after
+// readiness() says so.
 #pragma once
 
 #include <cstddef>
@@ -50,13 +52,13 @@ class Link {
   // What the endpoint is told, only within poll().
   class Events {
    public:
-    // Frames of a peer. The payload is only looked at during the call. `send`: which one waits for an answer; kNoTicket:
-    // none does.
+    // Frames of a peer. The payload is only looked at during the call. `send`: which one waits for an answer;
+    // kNoTicket: none does.
     virtual void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes,
                        LinkTicket send) = 0;
     virtual void rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) = 0;
-    // False: this peer has no such RTS or synchronous eager message of ours, or it was smaller. The link had better give
-    // the peer up.
+    // False: this peer has no such RTS or synchronous eager message of ours, or it was smaller. The link had better
+    // give the peer up.
     virtual bool cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) = 0;
     // The elements of send_payload() have been read, those of send_cts() written.
     virtual void sent(LinkTicket send) = 0;
@@ -79,8 +81,8 @@ class Link {
   // False: no credit now; nothing was done. The event cts follows where `send` is not kNoTicket.
   virtual bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes,
                           LinkTicket send) = 0;
-  // The event cts follows. `source`: of the payload, which stays what and where it is until the event sent, so that a link
-  // where words take long may have it begin at once; nullptr: the endpoint may yet set it aside.
+  // The event cts follows. `source`: of the payload, which stays what and where it is until the event sent, so that a
+  // link where words take long may have it begin at once; nullptr: the endpoint may yet set it aside.
   virtual void send_rts(LinkPeer to, const Envelope& envelope, std::uint64_t bytes, LinkTicket send,
                         const Elements* source) = 0;
   // The answer to an RTS: its payload's first `bytes` are wanted, in `target`. The event received follows, but for 0.

@@ -2,8 +2,9 @@
 // What an endpoint has under way by its link. See link.hpp for the protocol.
 //
 // A request is in one of the queues from its start to its end: a send in rts_sent, sending; a receive, once it
-// has matched an RTS, in receiving. Sends keep Request::queued set as long. Receives whose payload a progress thread has taken in
-// and only their layout can unpack, which may enter the MPI library, are in left until a thread of the rank comes by.
+// has matched an RTS, in receiving. Sends keep Request::queued set as long. Receives whose payload a progress thread
+// has taken in and only their layout can unpack, which may enter the MPI library, are in left until a thread of the
+// rank comes by.
 //
 // Thread-safety: by whoever has the endpoint's lock; readiness() by any thread.
 #pragma once

@@ -31,8 +31,8 @@ namespace urakata::p2p {
   }
 }
 
-// Fills the `slots` slots from `position` on, which the caller has claimed, so that the consumer may take them. `order`:
-// the sender's number of the message. `stream`: more messages are likely to follow.
+// Fills the `slots` slots from `position` on, which the caller has claimed, so that the consumer may take them.
+// `order`: the sender's number of the message. `stream`: more messages are likely to follow.
 [[gnu::always_inline]] inline void fill(Inbox& inbox, std::uint64_t position, std::uint32_t slots, std::uint32_t order,
                                         const Envelope& envelope, Kind kind, const std::byte* payload,
                                         std::size_t bytes, bool stream) {

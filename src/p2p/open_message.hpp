@@ -73,9 +73,9 @@ struct alignas(kLine) Request {
   // By the owner, and by the receiver of a rendezvous, whose last access to the request is a store to `finished`.
   alignas(kLine) std::atomic<bool> finished{false};
 
-  // Where the payload of a movable send is: standard sends must not depend on the receiver more than under the MPI library, so
-  // one that waits too long is moved into memory of its own and counts as done. The receiver takes the payload, or
-  // the sender moves it, whichever comes first.
+  // Where the payload of a movable send is: standard sends must not depend on the receiver more than under the MPI
+  // library, so one that waits too long is moved into memory of its own and counts as done. The receiver takes the
+  // payload, or the sender moves it, whichever comes first.
   enum class Place : std::uint8_t { buffer, taken, moved };
   std::atomic<Place> place{Place::buffer};
   bool timed = false;  // `transfer` says something. The owner's

@@ -9,7 +9,8 @@
 //
 // Part of endpoint.hpp, which includes this file behind the class.
 //
-// Thread-safety: all functions under the endpoint's lock; readiness() by any thread if several threads use the endpoint.
+// Thread-safety: all functions under the endpoint's lock; readiness() by any thread if several threads use the
+// endpoint.
 #pragma once
 
 #include <array>

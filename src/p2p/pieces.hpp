@@ -10,7 +10,8 @@
 namespace urakata::p2p {
 
 // Bytes claimed at a time: few enough that both sides end at about the same time, not so few that claiming costs. Whole
-// lines, `least` not above `most`. The two who share must go by one size: the receiver chooses it, and tells the sender.
+// lines, `least` not above `most`. The two who share must go by one size: the receiver chooses it, and tells the
+// sender.
 struct PieceSizes {
   std::uint32_t least = 2 << 10;
   std::uint32_t most = 32 << 10;

@@ -12,8 +12,8 @@
 
 namespace urakata::profile {
 
-// Around a call that may end requests: what is known of them is taken out before, since another thread may be given a handle
-// that has ended before this one can tell of it; what has not ended is put back when this goes.
+// Around a call that may end requests: what is known of them is taken out before, since another thread may be given a
+// handle that has ended before this one can tell of it; what has not ended is put back when this goes.
 class Completion {
  public:
   Completion(ProfiledCall& call, int count, const MPI_Request* requests)

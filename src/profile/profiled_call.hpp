@@ -2,8 +2,8 @@
 // One call of the program's to MPI, from its entry point's first line to its last.
 //
 // Contract. Of calls inside another (MPI's own, and those of the program's callbacks) nothing is noted, and none before
-// MPI_Init has returned or after MPI_Finalize has begun: those pass on. A thread's calls are seen by that thread; what they add up to by all
-// (CallProfile).
+// MPI_Init has returned or after MPI_Finalize has begun: those pass on. A thread's calls are seen by that thread; what
+// they add up to by all (CallProfile).
 #pragma once
 
 #include <atomic>
@@ -60,8 +60,8 @@ class ProfiledCall {
   bool ended();
   void moved(std::uint64_t bytes) { bytes_ = bytes; }
 
-  // Is the call in a time line? Then, once it has ended, `tell` is called with that; where there is no memory for it the
-  // time line lacks something.
+  // Is the call in a time line? Then, once it has ended, `tell` is called with that; where there is no memory for it
+  // the time line lacks something.
   bool lined() const { return line_ != nullptr; }
   template <class Tell>
   void line(Tell tell) {

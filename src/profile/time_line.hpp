@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time line of the process's MPI calls and messages, where one was asked for (--timeline): what the entry points tell of
-// each call that has succeeded.
+// The time line of the process's MPI calls and messages, where one was asked for (--timeline): what the entry points
+// tell of each call that has succeeded.
 //
 // A message is told apart by its stream and its number there (observe/call_events.hpp), on which both sides agree
 // without a word. A receive is numbered when it is posted, since that is the order in which messages meet receives; one

@@ -141,7 +141,8 @@ Complex<V> product(Complex<V> a, Complex<V> b) {
 }
 
 // One operation each: a is the left operand, b the right one that is also the result. Min and max take a unless b is
-// strictly better, in this very form: MPI libraries do so too, and it decides what becomes of NaN and of the sign of zero.
+// strictly better, in this very form: MPI libraries do so too, and it decides what becomes of NaN and of the sign of
+// zero.
 struct Sum {
   template <Integer T>
   static T of(T a, T b) {
@@ -256,9 +257,9 @@ struct Access<Pair<V, I>> {
   }
 };
 
-// Buffers may lie at any address, aligned or not; they do not overlap, and the parameters say so. Otherwise compilers add a
-// loop for buffers that are close to each other, in which a sum of two NaNs may have the other one's payload: then ranks
-// would have different bits by where their buffers lie.
+// Buffers may lie at any address, aligned or not; they do not overlap, and the parameters say so. Otherwise compilers
+// add a loop for buffers that are close to each other, in which a sum of two NaNs may have the other one's payload:
+// then ranks would have different bits by where their buffers lie.
 template <class O, class T>
 void apply(const Reducer&, const void* __restrict__ in, void* __restrict__ inout, std::uint64_t count) {
   const auto* left = static_cast<const std::byte*>(in);

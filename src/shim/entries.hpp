@@ -7,9 +7,9 @@
 #include "shim/process/space.hpp"
 #include "shim/profile/profiled.hpp"
 
-// An entry point of messages. Outside a space they are the MPI library's (native.message_path): that is tested first, and what
-// else there is to do is done in a function of its own, so that without registers to save it costs the program no more
-// than a test and a jump. In one section: side by side, on one page. The same test tells whether the
+// An entry point of messages. Outside a space they are the MPI library's (native.message_path): that is tested first,
+// and what else there is to do is done in a function of its own, so that without registers to save it costs the program
+// no more than a test and a jump. In one section: side by side, on one page. The same test tells whether the
 // report is to know; that function is jumped to as well, so its return address is the program's (in a build without
 // optimisation it is the entry point's, and the report's rows are one for each operation).
 #define URAKATA_MESSAGE_EXPORT URAKATA_EXPORT __attribute__((section(".text.hot")))

@@ -5,8 +5,8 @@
 // it has in progress on that communicator, and tells on. Whoever waits, waits for a message of a rank that waits in its
 // turn or has failed, so word gets to everybody who would else wait for ever.
 //
-// A send to a rank that will never receive it can wait for ever, and the MPI library takes no send back. So its rank tells the
-// other one to throw the message away when it comes.
+// A send to a rank that will never receive it can wait for ever, and the MPI library takes no send back. So its rank
+// tells the other one to throw the message away when it comes.
 //
 // A notice names the communicator by the numbers that teller and told have for it. The teller never uses its number
 // again, so a notice that comes late cannot be taken for one about another communicator.

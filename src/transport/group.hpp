@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A group: what the core knows of a communicator.
 //
-// Tags. All of Urakata's messages travel on one private communicator of the MPI library, so the tag says which communicator,
-// which operation on it and which channel a message belongs to:
+// Tags. All of Urakata's messages travel on one private communicator of the MPI library, so the tag says which
+// communicator, which operation on it and which channel a message belongs to:
 //     tag = context << 16 | (sequence mod 256) << 8 | channel
 // The context is a number that the *receiver* has chosen, unique among its own communicators. A message is matched at
 // its receiver only, so the members need not have the same number: each knows all the others' (job/contexts.hpp), and a

@@ -95,8 +95,8 @@ class NativeTransport final : public Transport {
 
   std::size_t in_flight() const override { return requests_.size(); }
 
-  // The MPI library takes back receives that no message has met, and then reports them; whatever else is under way it ends as
-  // soon as the other side does its part.
+  // The MPI library takes back receives that no message has met, and then reports them; whatever else is under way it
+  // ends as soon as the other side does its part.
   std::size_t cancel(const void* instance) override {
     for (std::size_t i = 0; i < tickets_.size(); ++i) {
       if (tickets_[i].instance != instance) continue;
@@ -124,9 +124,10 @@ class NativeTransport final : public Transport {
     Notice notice;
     typename Api::Request request;
   };
-  // What every MPI library sends without a part that the receiver hands back, at least between processes of one node: such a
-  // send is done when it returns. To test a longer one would be in vain, and where ranks share cores Open MPI gives the
-  // core away in each such test: an Iallgather of 512 B by four ranks on two cores then takes 1.4 times as long.
+  // What every MPI library sends without a part that the receiver hands back, at least between processes of one node:
+  // such a send is done when it returns. To test a longer one would be in vain, and where ranks share cores Open MPI
+  // gives the core away in each such test: an Iallgather of 512 B by four ranks on two cores then takes 1.4 times as
+  // long.
   static constexpr std::uint64_t kShort = 256;
 
   // Polls in vain after which it is worth asking for notices: of one that polls all the time, and of one that sleeps in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In the MPI library's place where a domain's messages all go another way, and its owner may not call the MPI library: it carries
-// nothing, and tells nobody.
+// In the MPI library's place where a domain's messages all go another way, and its owner may not call the MPI library:
+// it carries nothing, and tells nobody.
 #pragma once
 
 #include "base/log.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far an operation is, for a report: bytes of its messages (of its copies, where it has none), each counting for one
-// more; and how many of them moved while the program did not wait.
+// How far an operation is, for a report: bytes of its messages (of its copies, where it has none), each counting for
+// one more; and how many of them moved while the program did not wait.
 //
 // Thread-safety: add() and the readers by anyone, at any time; nobody orders anything by it. begin() by whoever starts
 // the operation, before anybody else knows of it; without it nobody asks.

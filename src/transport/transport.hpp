@@ -3,8 +3,8 @@
 // domain's owner only; no call blocks.
 //
 // What a transport can do is told by its operations, and by no record of capabilities: most of it differs from peer to
-// peer, since Route sends one way by the MPI library and another by wire. So what a transport cannot do, or need not, has a
-// default that says so: withdraw(), listening(), flushing(), readiness(), wakeup().
+// peer, since Route sends one way by the MPI library and another by wire. So what a transport cannot do, or need not,
+// has a default that says so: withdraw(), listening(), flushing(), readiness(), wakeup().
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct Message {
   Streams streams = {};  // to send it to another site by, at most
 };
 
-// Whose message it is; handed back on completion. In between a transport that moves a payload piece by piece may tell how
-// far it is; what has been told by the end stands in the ticket that comes back.
+// Whose message it is; handed back on completion. In between a transport that moves a payload piece by piece may tell
+// how far it is; what has been told by the end stands in the ticket that comes back.
 struct Ticket {
   void* instance = nullptr;
   std::uint32_t node = 0;
@@ -75,13 +75,15 @@ class Transport {
   // `notice.origin` from now on is thrown away, so nothing may be posted with it any more. Where the peer cannot be
   // told it has an error of its own.
   virtual void tell(std::int32_t peer, const Notice& notice) = 0;
-  // A send from `own` to `peer` that was given up may wait for its receive: the peer is to throw away what has come with this tag.
-  // Nothing where the transport takes its sends back by itself.
+  // A send from `own` to `peer` that was given up may wait for its receive: the peer is to throw away what has come
+  // with this tag. Nothing where the transport takes its sends back by itself.
   virtual void withdraw(std::int32_t /*peer*/, std::int32_t /*own*/, std::int32_t /*tag*/) {}
-  // Something has failed lately, and others may still tell of it: there is reason to poll although nothing is in flight.
+  // Something has failed lately, and others may still tell of it: there is reason to poll although nothing is in
+  // flight.
   virtual bool listening() const { return false; }
   // A send that was reported as finished is not with its peer yet, and may have to go once more; or what has come may
-  // come again, since the peer may not know: there is reason to poll although nothing is in flight. readiness() tells of it.
+  // come again, since the peer may not know: there is reason to poll although nothing is in flight. readiness() tells
+  // of it.
   virtual bool flushing() { return false; }
   // Where the transport leaves what others tell.
   virtual const Failures& failures() const = 0;

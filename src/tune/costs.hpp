@@ -37,8 +37,8 @@ struct LinkCosts {
 struct CommonCosts {
   double eager_bytes = 4096;  // longest message that goes without asking the receiver
   // ns until the next of several ranks on a core has the core. No message arrives there before its receiver has got
-  // one. Of 4 ranks on 2 cores an allreduce of 32 KiB took 1.5 of the MPI library's time as rabenseifner (16 messages), 1.25
-  // as recursive doubling (8), 1.0 by way of rank 0 (6).
+  // one. Of 4 ranks on 2 cores an allreduce of 32 KiB took 1.5 of the MPI library's time as rabenseifner (16 messages),
+  // 1.25 as recursive doubling (8), 1.0 by way of rank 0 (6).
   double time_slice = 3000;
   double few_ranks = 8;    // that one can hear all at once
   double many_ranks = 32;  // from which on those that send to one another get into each other's way
@@ -88,14 +88,14 @@ struct Costs {
   // where a reduction follows, it begins before all has arrived; else the receiver copies whole messages once.
   LinkCosts node = {400, 200, 1800, 4000, 0.1, 0.075, 256 * 1024};
   LinkCosts crowded = {1000, 300, 0, 2000, 0.15, 0.1, 256 * 1024};
-  // TCP, 1 to 10 Gb/s: between the two, so that neither loses much. Segments: pieces that the MPI library sends without asking
-  // the receiver first (Open MPI's TCP: below 64 KiB). Measured over four hosts with 1 Gb/s links: allgather and
+  // TCP, 1 to 10 Gb/s: between the two, so that neither loses much. Segments: pieces that the MPI library sends without
+  // asking the receiver first (Open MPI's TCP: below 64 KiB). Measured over four hosts with 1 Gb/s links: allgather and
   // alltoall from 256 KiB up take 0.6 to 0.75 of the time that whole messages take, a chain's bcast 0.4 instead
   // of 0.65.
   LinkCosts native = {20000, 4500, 0, 10000, 4, 0.1, 32 * 1024};
-  // The same. Segments: the wire asks the receiver from 128 KiB on only. A progress thread takes 0.85 of the time for pieces of
-  // 64 KiB that it takes for such of 32 KiB, and no less for longer ones: what has just come is then no longer in the
-  // cache when it is sent on.
+  // The same. Segments: the wire asks the receiver from 128 KiB on only. A progress thread takes 0.85 of the time for
+  // pieces of 64 KiB that it takes for such of 32 KiB, and no less for longer ones: what has just come is then no
+  // longer in the cache when it is sent on.
   LinkCosts wire = {20000, 4500, 0, 10000, 4, 0.1, 64 * 1024};
   CommonCosts common;
   CopyCosts copy;

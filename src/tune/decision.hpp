@@ -34,12 +34,12 @@ struct Choice {
 Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative,
               Medium medium, std::uint32_t ranks_per_node = 1, const Costs& costs = tune::costs());
 
-// Is a blocking neighbourhood collective faster as a schedule than by the MPI library's own function? Measured (bench/halo,
-// Open MPI 5): between four hosts with 1 Gb/s links, by wire with engine poll, halos of cubes of 2 to 8 cells take 0.81
-// to 0.90 of what the MPI library's messages take in the same job, the MPI library's function 0.94 to 1.02; from 32 cells on the links
-// are what takes time, and all take the same. Inside a node a schedule goes by the MPI library's messages, too: 2 ranks of a
-// space take 1.01 to 1.06 of the MPI library's function at 16 and 64 cells, 0.92 to 0.95 at 32, and 4 ranks on 2 cores gain
-// nothing that could be told from job to job.
+// Is a blocking neighbourhood collective faster as a schedule than by the MPI library's own function? Measured
+// (bench/halo, Open MPI 5): between four hosts with 1 Gb/s links, by wire with engine poll, halos of cubes of 2 to 8
+// cells take 0.81 to 0.90 of what the MPI library's messages take in the same job, the MPI library's function 0.94 to
+// 1.02; from 32 cells on the links are what takes time, and all take the same. Inside a node a schedule goes by the MPI
+// library's messages, too: 2 ranks of a space take 1.01 to 1.06 of the MPI library's function at 16 and 64 cells, 0.92
+// to 0.95 at 32, and 4 ranks on 2 cores gain nothing that could be told from job to job.
 bool blocking_pays(Medium medium);
 
 // Does a rank that receives copy the message itself, as soon as it comes, so that what it hands on has to wait?

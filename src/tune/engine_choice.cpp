@@ -39,7 +39,8 @@ std::string how_thread(const Placement& placement) {
   return "progress threads would run " + how;
 }
 
-// Without a hook in the MPI library's waiting a fallback progress thread keeps MPI's progress rule, where threads may call.
+// Without a hook in the MPI library's waiting a fallback progress thread keeps MPI's progress rule, where threads may
+// call.
 bool poll_needs_threads(const RunFacts& facts) { return facts.asked != EngineKind::native && !facts.hook; }
 
 std::string why_no_poll(const RunFacts&, bool, const Placement&) { return ""; }

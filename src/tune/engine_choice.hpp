@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who advances operations: the engines of a run, and which kind of them a communicator gets.
 //
-// Everything here is a function of its arguments. The shim asks before the MPI library's MPI_Init, when all ranks have met,
-// and for each communicator; `urakata check` asks for a job that it does not start.
+// Everything here is a function of its arguments. The shim asks before the MPI library's MPI_Init, when all ranks have
+// met, and for each communicator; `urakata check` asks for a job that it does not start.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ struct RunFacts {
   bool one_node = false;       // all ranks are on this node, as the launcher says
   bool within_node = true;     // Placement::within_node, as far as this rank's mask tells
   std::string no_kernel = {};  // why the job cannot have engine kernel, where that was asked for; empty: it can
-  // This rank is alone on its node, and its messages are to go by transport wire: then a progress thread need not call the MPI library.
+  // This rank is alone on its node, and its messages are to go by transport wire: then a progress thread need not call
+  // the MPI library.
   bool by_wire = false;
   std::string no_wire = {};  // once the ranks have met: why they do not go that way after all; empty: they do
 };
@@ -34,17 +35,17 @@ struct WireSigns {
   bool yields = true;          // to a better network, by option TRANSPORT
   bool other_network = false;  // this node has a device of one, or one that may be
 };
-// RunFacts::by_wire. A better network that shows in MPI_Init only comes too late: then callers advance operations, and a
-// warning names the option by which the next job asks for calls by several threads. To ask in every job would make the
-// small operations of all systems with TCP longer, for a network that hides its device.
+// RunFacts::by_wire. A better network that shows in MPI_Init only comes too late: then callers advance operations, and
+// a warning names the option by which the next job asks for calls by several threads. To ask in every job would make
+// the small operations of all systems with TCP longer, for a network that hides its device.
 inline bool counts_on_wire(const WireSigns& signs) {
   return signs.alone && signs.wire && !(signs.yields && signs.other_network);
 }
 // RunFacts::no_wire, where a better network was found: `why`, and the sign of the network (job/better_network.hpp).
 std::string no_wire_for(const std::string& why, const std::string& network);
 
-// Is the MPI library to be asked for calls by several threads at once? MPI_THREAD_MULTIPLE makes its own small operations up
-// to a fifth longer, so only where an engine of the run has a thread that calls the MPI library.
+// Is the MPI library to be asked for calls by several threads at once? MPI_THREAD_MULTIPLE makes its own small
+// operations up to a fifth longer, so only where an engine of the run has a thread that calls the MPI library.
 bool asks_for_threads(const RunFacts& facts);
 
 struct EngineChoice {
@@ -53,8 +54,8 @@ struct EngineChoice {
     std::string why_not;    // and what to do; empty: it is to be had
   };
   std::vector<Engine> engines;  // all that there are, best first
-  // The MPI library can call Urakata only by a thread of ours, which keeps MPI's progress rule for engine `poll` and for
-  // messages in a space.
+  // The MPI library can call Urakata only by a thread of ours, which keeps MPI's progress rule for engine `poll` and
+  // for messages in a space.
   bool fallback = false;
   std::string why;      // for the report: where progress threads are, or why there are none
   std::string warning;  // one line for all ranks; empty: none

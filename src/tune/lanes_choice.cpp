@@ -13,9 +13,9 @@ using collectives::Operation;
 
 namespace {
 
-// Rates that MPI_Init measures err by so much: what two nodes carry was 334 to 390 Mb/s in jobs over the same link. Where
-// more lanes gain less by them than that, it is not known that they gain, and they cost: more is handed on inside the sites,
-// by ranks that compute.
+// Rates that MPI_Init measures err by so much: what two nodes carry was 334 to 390 Mb/s in jobs over the same link.
+// Where more lanes gain less by them than that, it is not known that they gain, and they cost: more is handed on inside
+// the sites, by ranks that compute.
 constexpr double kUnsure = 0.1;
 
 std::string milliseconds(double seconds) {

@@ -26,8 +26,8 @@ std::vector<Streams> choose_streams(collectives::Operation operation, const coll
                                     const lanes::Placement& placement, const lanes::Links& links, std::uint32_t lanes,
                                     std::uint64_t first_flight);
 
-// Of an operation that lanes::covers(). `asked`: option LANES; 0: the fewest of those that cost least, as far as rates are
-// known. From what is equal on all ranks.
+// Of an operation that lanes::covers(). `asked`: option LANES; 0: the fewest of those that cost least, as far as rates
+// are known. From what is equal on all ranks.
 LanesChoice choose_lanes(collectives::Operation operation, const collectives::Arguments& arguments,
                          const lanes::Placement& placement, const lanes::Links& links, std::uint32_t asked);
 
@@ -35,8 +35,8 @@ LanesChoice choose_lanes(collectives::Operation operation, const collectives::Ar
 std::string predicted_without_lanes(collectives::Operation operation, const collectives::Arguments& arguments,
                                     const lanes::Placement& placement, const lanes::Links& links);
 
-// Do blocking exchanges of all ranks with all gain by several connections for a pair of ranks? Where the links are full by one
-// each, as between sites of many nodes, the MPI library has them too. Where one of the links is not known: yes.
+// Do blocking exchanges of all ranks with all gain by several connections for a pair of ranks? Where the links are full
+// by one each, as between sites of many nodes, the MPI library has them too. Where one of the links is not known: yes.
 bool exchange_gains(const lanes::Placement& placement, const lanes::Links& links);
 
 // The default algorithm of an operation without site leaders: all that crosses the link does so once, and at

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a progress thread moves the program's own messages between nodes. A function of its argument, as all decisions.
+// Whether a progress thread moves the program's own messages between nodes. A function of its argument, as all
+// decisions.
 #pragma once
 
 #include "tune/engine_choice.hpp"

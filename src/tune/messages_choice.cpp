@@ -62,13 +62,15 @@ std::string why_not(Facts facts, const TransportChoice& transports, std::size_t 
            " is to be in a space, inside which each message takes a lock where a progress thread moves others "
            "(--wire-messages asks for wire)";
   }
-  // Measured (two test hosts, two ranks each, 8 B between ranks of a host): 2.9 us for 2.7, from any source 3.5 for 2.7.
+  // Measured (two test hosts, two ranks each, 8 B between ranks of a host): 2.9 us for 2.7, from any source 3.5 for
+  // 2.7.
   if (transports.ranks_share_nodes()) {
     return ", since ranks share nodes, and their messages to each other would take longer (--wire-messages asks for "
            "wire)";
   }
-  // A core that looks after two sets of connections, the MPI library's and ours, has less for others. Measured (three test
-  // hosts on two cores, bench/suite.c): 1.24 of the MPI library's time by wire, 1.08 where the MPI library carries the messages.
+  // A core that looks after two sets of connections, the MPI library's and ours, has less for others. Measured (three
+  // test hosts on two cores, bench/suite.c): 1.24 of the MPI library's time by wire, 1.08 where the MPI library carries
+  // the messages.
   if (const auto rank = first_rank(facts, &MessagesFacts::shares_cores); !rank.empty())
     return ", since " + rank + " shares its cores with others (--wire-messages asks for wire)";
   if (const auto rank = first_rank(facts, [](const auto& of) { return !of.room; }); !rank.empty())

@@ -2,7 +2,8 @@
 // Whether the program's own messages between nodes go by transport `wire`, as collectives' do.
 //
 // Functions of what all ranks know alike. Each rank says of itself what decides; then all come to the same of each
-// rank. Where both ranks of a pair that wire joins have a link, their messages go by it, and else through the MPI library.
+// rank. Where both ranks of a pair that wire joins have a link, their messages go by it, and else through the MPI
+// library.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +36,8 @@ struct MessagesChoice {
 };
 
 // Of rank `own`; facts[rank]. auto: all ranks by wire, where that joins all of them, each has a node and cores of its
-// own, none of them is in a space, stripes join those at different sites, and nothing that they have said speaks against it; else none of
-// those that said auto.
+// own, none of them is in a space, stripes join those at different sites, and nothing that they have said speaks
+// against it; else none of those that said auto.
 MessagesChoice choose_messages(std::span<const MessagesFacts> facts, std::int32_t own,
                                const TransportChoice& transports, std::size_t sites);
 

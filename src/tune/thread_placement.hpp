@@ -15,8 +15,8 @@ namespace urakata::tune {
 
 struct Placement {
   bool spare = false;  // on a core that no rank needs; else beside the program, on the rank's own cores
-  // For operations whose ranks are all on this node, too: beside the program a progress thread can only take as long for copying
-  // as the program would later, so there it must have been asked for
+  // For operations whose ranks are all on this node, too: beside the program a progress thread can only take as long
+  // for copying as the program would later, so there it must have been asked for
   // (docs/design/decisions/0025-progress-threads-need-a-core.md).
   bool within_node = true;
   bool oversubscribed = false;  // the ranks' threads outnumber the cores: nobody should spin

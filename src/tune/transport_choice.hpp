@@ -24,8 +24,9 @@ constexpr TransportTerms transport_terms(TransportWish asked) {
   return {.wire = asked != TransportWish::native, .better = asked == TransportWish::automatic};
 }
 
-// Of a job. Two ranks of different nodes talk by wire if both can, their nodes reach each other, and they do not share a
-// better network; else through the MPI library. Nodes at different sites share none, whatever each has within its own.
+// Of a job. Two ranks of different nodes talk by wire if both can, their nodes reach each other, and they do not share
+// a better network; else through the MPI library. Nodes at different sites share none, whatever each has within its
+// own.
 class TransportChoice {
  public:
   using Ranks = std::span<const std::int32_t>;  // of MPI_COMM_WORLD

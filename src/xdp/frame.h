@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What eBPF code at a network interface and the ranks of a node share: the frames of small reductions, and the memory in
- * which they meet. In C, since both sides are compiled from it; all numbers are the node's own byte order, which all nodes
- * of a job have in common.
+/* What eBPF code at a network interface and the ranks of a node share: the frames of small reductions, and the memory
+ * in which they meet. In C, since both sides are compiled from it; all numbers are the node's own byte order, which all
+ * nodes of a job have in common.
  *
  * Each user who may reduce at an interface has a *table* of slots there, mapped into his processes. A slot is one
- * communicator's on this node. Its operations have numbers 0, 1, 2, ...; operation n uses cell n % URA_XDP_CELLS. In a cell
- * each rank of the communicator has a row for what it gives, and one more row takes the result.
+ * communicator's on this node. Its operations have numbers 0, 1, 2, ...; operation n uses cell n % URA_XDP_CELLS. In a
+ * cell each rank of the communicator has a row for what it gives, and one more row takes the result.
  *
  * The word of a cell tells which operation it is for and who has given:
  *   bits 63..32  number of the operation
  *   bits 31..16  ranks whose row is being filled, or is (bit 16 + rank): set before the row is touched, by who may fill it
  *   bits 15..0   ranks whose row is full
- * All changes are atomic. Whoever fills the last row that this rank needs computes the result, in the order of ranks, and
- * then stores `done`. So nothing in a cell changes any more once it is done, until its owner gives it to another
+ * All changes are atomic. Whoever fills the last row that this rank needs computes the result, in the order of ranks,
+ * and then stores `done`. So nothing in a cell changes any more once it is done, until its owner gives it to another
  * operation by a new word; a late copy of a frame finds its row taken, or another number. */
 #ifndef URAKATA_XDP_FRAME_H
 #define URAKATA_XDP_FRAME_H

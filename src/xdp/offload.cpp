@@ -17,8 +17,8 @@ namespace urakata::xdp {
 
 namespace {
 
-// A frame takes some microseconds, also to a busy node: who has waited this long asks, and less and less often, since the
-// other may just be late.
+// A frame takes some microseconds, also to a busy node: who has waited this long asks, and less and less often, since
+// the other may just be late.
 constexpr std::uint64_t kFirstWait = 500'000;  // ns
 constexpr std::uint64_t kLongestWait = 20'000'000;
 constexpr std::uint64_t kBetweenChecks = 100'000'000;
@@ -230,8 +230,8 @@ void Offload::ask_again(std::uint64_t now) {
   }
 }
 
-// Has the rank's node answered within the timeout? eBPF code does so whatever the process there is doing. Where it has not
-// the offload is broken.
+// Has the rank's node answered within the timeout? eBPF code does so whatever the process there is doing. Where it has
+// not the offload is broken.
 bool Offload::hears(std::uint32_t other, std::uint64_t now) {
   const __u64 answered = __atomic_fetch_and(&slot_.answered, ~static_cast<__u64>(bit(other)), __ATOMIC_RELAXED);
   if ((answered & bit(other)) != 0) heard_ns_[other] = now;

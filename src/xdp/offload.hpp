@@ -2,10 +2,10 @@
 // An offload: what a communicator's small collectives need that eBPF code at the nodes' interfaces computes (frame.h):
 // a slot in this user's table, and a socket to send from.
 //
-// An operation begins with what this rank gives: it is put into its row, and sent to each rank that needs it, directly, in
-// one call. From then on the owner has nothing to do: eBPF code on each node takes in what comes, whether the rank there
-// has begun the operation or not, and computes the result in the order of ranks, the same on all of them. Whoever waits
-// reads one word.
+// An operation begins with what this rank gives: it is put into its row, and sent to each rank that needs it, directly,
+// in one call. From then on the owner has nothing to do: eBPF code on each node takes in what comes, whether the rank
+// there has begun the operation or not, and computes the result in the order of ranks, the same on all of them. Whoever
+// waits reads one word.
 //
 // Reliability. Frames may be lost. A rank that waits asks those that it lacks again, after a while; eBPF code answers
 // for a rank that computes or has gone on. A cell is used again when its result has been taken and all who need this
@@ -59,8 +59,8 @@ class Offload {
                                                // nullptr: nothing is reduced
   };
 
-  // `other`: an address of another of the ranks; frames go over the interface that leads there. Error: why there can be no
-  // offload.
+  // `other`: an address of another of the ranks; frames go over the interface that leads there. Error: why there can be
+  // no offload.
   static Result<std::unique_ptr<Offload>> open(const sockaddr_in& other, std::uint64_t timeout_ns);
   // The same with a slot of this table and a socket at `own`, whose port does not matter.
   static Result<std::unique_ptr<Offload>> over(const std::shared_ptr<Table>& table, const sockaddr_in& own,
@@ -70,8 +70,8 @@ class Offload {
   Offload& operator=(const Offload&) = delete;
 
   const Side& side() const { return own_; }
-  // From here on frames are taken. `sides`: by rank of the group, at most URA_XDP_RANKS. `token`: secret, the same on all
-  // ranks, not 0.
+  // From here on frames are taken. `sides`: by rank of the group, at most URA_XDP_RANKS. `token`: secret, the same on
+  // all ranks, not 0.
   void join(std::vector<Side> sides, std::uint32_t rank, std::uint64_t token);
   // Once all have joined: do all others' nodes answer? The error names one that does not, within a fifth of a second.
   Status greet();
@@ -81,8 +81,8 @@ class Offload {
   // The form's operation for one that is attached under this name, for elements of so many bytes.
   std::optional<std::uint32_t> op_named(std::string_view name, std::uint64_t element) const;
 
-  // Begins an operation of at most most() bytes. `give`: what this rank gives, free again when this returns; `take`: where
-  // its result goes; each may be nullptr where there is nothing. False: the offload is broken.
+  // Begins an operation of at most most() bytes. `give`: what this rank gives, free again when this returns; `take`:
+  // where its result goes; each may be nullptr where there is nothing. False: the offload is broken.
   bool start(const Work& work, const std::byte* give, std::byte* take, void* whose);
   // Appends the operations that have ended, and asks for what is missing.
   void reap(std::vector<Done>& done);

@@ -27,8 +27,8 @@ std::uint64_t owner_of(std::uint64_t pid, std::uint64_t pid_namespace, std::uint
          low(begin, kBeginBits);
 }
 
-// When a process began, in the kernel's ticks since the machine's start; nothing: it is gone. Its name, in brackets, may
-// hold anything, so fields are counted from the last bracket on, behind which the third begins.
+// When a process began, in the kernel's ticks since the machine's start; nothing: it is gone. Its name, in brackets,
+// may hold anything, so fields are counted from the last bracket on, behind which the third begins.
 std::optional<std::uint64_t> begin_of(const std::string& process) {
   const std::string text = file_bytes("/proc/" + process + "/stat", 4096);
   std::size_t at = text.rfind(')');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the tables of an interface are (frame.h): one file for each user, and one for the programs' own operations, in a
-// bpffs of ours, which others may look through. Interfaces are named by number and network namespace, since names come again in every namespace.
+// Where the tables of an interface are (frame.h): one file for each user, and one for the programs' own operations, in
+// a bpffs of ours, which others may look through. Interfaces are named by number and network namespace, since names
+// come again in every namespace.
 #pragma once
 
 #include <sys/types.h>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* eBPF code at a network interface: takes in what the ranks of a small collective give, and computes the result when the
- * last of it has come, within the interrupt that brought it. See frame.h for the memory that it shares with the ranks.
+/* eBPF code at a network interface: takes in what the ranks of a small collective give, and computes the result when
+ * the last of it has come, within the interrupt that brought it. See frame.h for the memory that it shares with the
+ * ranks.
  *
- * A frame that is not for a slot of these tables, by its form, token and port, goes on as if nothing were here. One that
- * is and comes to nothing (a second copy, a cell that is not free yet) is dropped: who needs it asks again. Requests and
- * questions are answered from here, so a rank that computes without a call, or has ended, still gives what it has given. */
+ * A frame that is not for a slot of these tables, by its form, token and port, goes on as if nothing were here. One
+ * that is and comes to nothing (a second copy, a cell that is not free yet) is dropped: who needs it asks again.
+ * Requests and questions are answered from here, so a rank that computes without a call, or has ended, still gives what
+ * it has given. */
 /* libbpf's headers need the kernel's before them. */
 // clang-format off
 #include <linux/bpf.h>

@@ -108,8 +108,7 @@ TEST(Options, OldValuesMeanValuesOfToday) {
     const PresentSetting now = present_setting(row(name), "Host");
     EXPECT_EQ(now.option, &row(name));
     EXPECT_STREQ(now.value, "native");
-    EXPECT_EQ(now.line,
-              written + "=Host is called " + written + "=native now; the next release will not accept Host");
+    EXPECT_EQ(now.line, written + "=Host is called " + written + "=native now; the next release will not accept Host");
     EXPECT_EQ(present_setting(row(name), "native").line, "");
     EXPECT_EQ(valid_values(row(name)).find("host"), std::string::npos);
   }
@@ -161,7 +160,8 @@ void read_old_names_and_exit() {
   const bool engine = std::string_view(in_environment(row("TRANSPORT"))) == "native";
   const bool second = std::string_view(in_environment(row("CONNECTIONS"))) == "2";
   warn_of_unknown_variables();
-  const bool third = engine && options().transport == TransportWish::native && options().connections == 2 && option_origin(row("CONNECTIONS")) == "environment";
+  const bool third = engine && options().transport == TransportWish::native && options().connections == 2 &&
+                     option_origin(row("CONNECTIONS")) == "environment";
   setenv("URAKATA_CONNECTIONS", "1", 1);
   const bool last = std::string_view(in_environment(row("CONNECTIONS"))) == "1";
   std::exit(first && second && third && last ? 0 : 1);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t kForEver = 3'600'000'000'000;  // ns: an hour
 
-// A progress thread that works off what three threads count up, and sleeps without a limit when there is nothing: a start that it
-// missed would leave it asleep.
+// A progress thread that works off what three threads count up, and sleeps without a limit when there is nothing: a
+// start that it missed would leave it asleep.
 TEST(ProgressThreadStates, NoStartIsMissed) {
   constexpr int kThreads = 3;
   constexpr int kStarts = 20'000;

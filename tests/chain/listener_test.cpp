@@ -53,8 +53,8 @@ void close_all(const std::vector<ChannelSet::Peer>& peers) {
   }
 }
 
-// Connections to a rank's listener that say nothing. The operator: the socket of one of them, in the order in which they
-// were made.
+// Connections to a rank's listener that say nothing. The operator: the socket of one of them, in the order in which
+// they were made.
 class Unauthenticated {
  public:
   Unauthenticated(std::size_t count, const Listener::Member& member) : sockets_(count) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Channel sets of three ranks in one process, rank 1 between the two others, each connection by way of a proxy: rank 0 sends
-// a message in pieces down to rank 2, which answers when it has all of it.
+// Channel sets of three ranks in one process, rank 1 between the two others, each connection by way of a proxy: rank 0
+// sends a message in pieces down to rank 2, which answers when it has all of it.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -42,7 +42,8 @@ inline std::uint32_t get32(std::span<const std::byte> bytes, std::size_t at) {
   return ntohl(value);
 }
 
-// `payload` bytes from 10.87.0.1:port to 10.87.1.1:5000; to be cut into segments of kSegment where that is more than one.
+// `payload` bytes from 10.87.0.1:port to 10.87.1.1:5000; to be cut into segments of kSegment where that is more than
+// one.
 inline std::vector<std::byte> tcp_bytes(std::uint32_t payload, std::uint16_t port = 40000, std::uint8_t flags = 0x10) {
   std::vector<std::byte> bytes(kVirtio + kIp + kTcp + payload);
   bytes[0] = std::byte{1};  // the checksum is to be completed

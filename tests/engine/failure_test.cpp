@@ -126,8 +126,8 @@ TEST(Failure, WhatOneRankCannotStartEndsOnAll) {
   }
 }
 
-// Rank 1 cannot start its part and has nothing else to do. What was sent to it, and waits for a receive, ends at once all
-// the same: it takes it away when it is told.
+// Rank 1 cannot start its part and has nothing else to do. What was sent to it, and waits for a receive, ends at once
+// all the same: it takes it away when it is told.
 TEST(Failure, WhatWasSentToARankThatCannotStartIsTakenAway) {
   constexpr std::uint64_t kAnHour = 3'600'000'000'000;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {

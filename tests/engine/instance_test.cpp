@@ -385,7 +385,8 @@ TEST(Instance, AMessageThatCannotBePostedEndsIt) {
   }
 }
 
-// Three operations are in flight when the MPI library says that a poll failed: all three end, and one of another group works.
+// Three operations are in flight when the MPI library says that a poll failed: all three end, and one of another group
+// works.
 TEST(Instance, AFailedPollEndsAllThatWasInFlight) {
   Cluster cluster(2);
   const schedule::Schedule schedules[] = {one_message(0, 4), one_message(1, 4)};

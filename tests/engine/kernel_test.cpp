@@ -130,8 +130,8 @@ TEST_F(KernelParts, WhoHasLeftIsNoFailureAndWhoIsLostIs) {
   for (Parts* one : {&other, &parts}) transport.remove(*one->of[0]);
 }
 
-// A root frees its communicator while the receiver computes, who has not said that it has what it was sent: other threads
-// go on with other communicators meanwhile. The root's part ends when the receiver leaves.
+// A root frees its communicator while the receiver computes, who has not said that it has what it was sent: other
+// threads go on with other communicators meanwhile. The root's part ends when the receiver leaves.
 TEST_F(KernelParts, WhoWaitsForAPeerKeepsNobodyElseWaiting) {
   constexpr std::uint64_t kForLong = 600'000'000'000;
   Parts parts = make_parts();

@@ -30,8 +30,9 @@ TEST(ReadyQueue, IsAStackWhoseLateNodesGoBehindTheOthers) {
   EXPECT_EQ(queue.size(), 0U);
 }
 
-// 8 MiB are added and copied, slice after slice, a slice a step, beside a copy of their own: 768 slices. Each step looks
-// at one node that works, and at one that waits for it; the queue never holds a node twice. Started again, the same.
+// 8 MiB are added and copied, slice after slice, a slice a step, beside a copy of their own: 768 slices. Each step
+// looks at one node that works, and at one that waits for it; the queue never holds a node twice. Started again, the
+// same.
 TEST(ReadyQueue, LooksAtEachNodeOnceAStepHoweverLongItWorks) {
   constexpr std::uint64_t kBytes = 256 * schedule::kSliceBytes;
   Cluster cluster(1);
@@ -63,8 +64,8 @@ TEST(ReadyQueue, LooksAtEachNodeOnceAStepHoweverLongItWorks) {
   }
 }
 
-// 100 short messages, of which some are done as soon as they are posted, a window of 4: one call posts at most 4, and says
-// that it could go on where the window has room again.
+// 100 short messages, of which some are done as soon as they are posted, a window of 4: one call posts at most 4, and
+// says that it could go on where the window has room again.
 TEST(ReadyQueue, OneCallPostsAWindowOfMessages) {
   int could_go_on = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -91,8 +92,8 @@ TEST(ReadyQueue, OneCallPostsAWindowOfMessages) {
   EXPECT_GT(could_go_on, 0);
 }
 
-// Messages cost no budget: the one behind a long copy, and the one that a slice makes ready, leave when each copy has had
-// a turn.
+// Messages cost no budget: the one behind a long copy, and the one that a slice makes ready, leave when each copy has
+// had a turn.
 TEST(ReadyQueue, MessagesDoNotWaitForWork) {
   constexpr std::uint64_t kBytes = 64 * schedule::kSliceBytes;
   Cluster cluster(2);

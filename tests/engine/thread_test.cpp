@@ -93,7 +93,8 @@ class ProgressThreadTest : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(, ProgressThreadTest, testing::Bool(),
                          [](const auto& tested) { return std::string(tested.param ? "spare" : "shared"); });
 
-// The progress thread goes to sleep as soon as nothing is pending, and starts come at any moment of that: none is missed.
+// The progress thread goes to sleep as soon as nothing is pending, and starts come at any moment of that: none is
+// missed.
 TEST_P(ProgressThreadTest, IsWokenByEveryStart) {
   std::mt19937_64 random(11);
   ThreadEngine engine(domains[0], settings(GetParam()));
@@ -148,8 +149,8 @@ TEST_P(ProgressThreadTest, IsDoneWithoutWhereThereIsNone) {
   EXPECT_EQ(first.progress_cpu_ns(), 0U);
 }
 
-// The caller waits for a message that is long in coming: the progress thread keeps off the domain from before the start to the
-// end.
+// The caller waits for a message that is long in coming: the progress thread keeps off the domain from before the start
+// to the end.
 TEST_P(ProgressThreadTest, StaysAwayWhileACallerWaits) {
   static std::atomic<int> steps;
   steps = 0;
@@ -292,7 +293,8 @@ TEST_P(ProgressThreadTest, GivesEveryAbandonedInstanceBackOnce) {
   for (const Exchange& exchange : exchanges) EXPECT_EQ(exchange.to, 1U);
 }
 
-// Rank 1's blocking calls leave its progress thread as it was: what is started between them is finished while rank 1 computes.
+// Rank 1's blocking calls leave its progress thread as it was: what is started between them is finished while rank 1
+// computes.
 void mix_blocking_calls(Engine& first, transport::Group& of_first, Engine& second, transport::Group& of_second) {
   Exchange blocking;
   Exchange exchange;
@@ -325,8 +327,8 @@ TEST(FallbackProgress, IsAsBeforeAfterABlockingCall) {
   mix_blocking_calls(first, groups[0], second, groups[1]);
 }
 
-// Engine `poll` with a progress thread for the fallback: starts make a step, and what is pending moves though no caller comes
-// back.
+// Engine `poll` with a progress thread for the fallback: starts make a step, and what is pending moves though no caller
+// comes back.
 TEST(FallbackProgress, MovesWhatIsPendingWhenNoCallerDoes) {
   Network network(9);
   Domain domains[] = {Domain(attach(network, 0)), Domain(attach(network, 1))};

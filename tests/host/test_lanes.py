@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives between sites: jobs over two and three sites, whose results are those of the host."""
+"""Collectives between sites: jobs over two and three sites, whose results are those of the MPI library."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def run(
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 def test_collectives_between_sites_are_those_of_the_host(three_sites: Hosts, folder: Path, engine: str) -> None:
-    """Non-blocking and persistent ones, against the host's blocking ones."""
+    """Non-blocking and persistent ones, against the MPI library's blocking ones."""
     program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", CASES]
     code, output = run(three_sites, program, "--engine", engine, "--blocking", "never")
     assert code == 0 and " 0 wrong" in output, output[-3000:]

@@ -252,7 +252,7 @@ def test_choosing_helpers_needs_a_run_that_has_them(folder: Path) -> None:
     outcome = run_job(mpi, 2, [str(compiled(mpi, "engine_choice", folder)), "call:thread"], "poll")
     passes(outcome)
     assert "choice 1: MPI_ERR_ARG" in outcome.output
-    assert "engine thread is not to be had in this run: only --engine thread makes helpers" in outcome.output
+    assert "engine thread is not to be had in this run: only --engine thread makes progress threads" in outcome.output
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -116,7 +116,8 @@ TEST_F(BetterNetwork, TheOwnDescriptorsOfAProcessAreRead) {
   EXPECT_NE(better_network("", open_files(), open_files()), "") << "it was open before";
 }
 
-// Open MPI, MPICH and Intel MPI over TCP; then over what Urakata does not know, and with a socket of the launcher's alone.
+// Open MPI, MPICH and Intel MPI over TCP; then over what Urakata does not know, and with a socket of the launcher's
+// alone.
 TEST_F(BetterNetwork, WhatIsNotKnownToBeTcpIsBetter) {
   const OpenFiles launcher{.devices = {"/dev/strange0"}, .listeners = {"socket:[1]"}};
   OpenFiles tcp = launcher;

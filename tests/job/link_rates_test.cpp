@@ -149,9 +149,9 @@ TEST(LinkRates, RatesThatShouldGrowAreBroughtInOrder) {
   EXPECT_EQ(facts.pair, 2);
 }
 
-// Of 16 ms three turns of ten round trips and what else there is to each, and twice as long is counted where there is one
-// link; of 100 ms two turns of seven are what some two seconds have room for; of a second only one link is measured, in
-// what time there is.
+// Of 16 ms three turns of ten round trips and what else there is to each, and twice as long is counted where there is
+// one link; of 100 ms two turns of seven are what some two seconds have room for; of a second only one link is
+// measured, in what time there is.
 TEST(LinkRates, TakeNoLongerThanTheyMay) {
   const LinkProbe probe;
   const auto one = plan_of(0.016, {.links = 1, .seconds = probe.most_s, .first = true}, probe);

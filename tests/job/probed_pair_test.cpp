@@ -6,7 +6,8 @@
 namespace urakata::job {
 namespace {
 
-// As measured on a link without loss, whose queue was full in one third of the time, and on one that loses one in a hundred.
+// As measured on a link without loss, whose queue was full in one third of the time, and on one that loses one in a
+// hundred.
 TEST(ProbedPair, LossInBurstsIsNotTheLinks) {
   const Loss burst = steady({.packets = 7713, .again = 162}, Loss{.packets = 2227, .again = 0});
   EXPECT_EQ(burst.again, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What crosses between the sites, counted: bytes over each link, and delays, which is how many messages between sites wait
-// for each other in a row. Three sites of 3, 2 and 4 ranks that broadcast 1000 bytes: 1000 over the links from the root's
-// to each of the others, in one delay.
+// What crosses between the sites, counted: bytes over each link, and delays, which is how many messages between sites
+// wait for each other in a row. Three sites of 3, 2 and 4 ranks that broadcast 1000 bytes: 1000 over the links from the
+// root's to each of the others, in one delay.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -181,7 +181,8 @@ TEST(Model, WhatNodesMoveIsWhatTheSchedulesMove) {
         }
         const double busiest = std::max(*std::ranges::max_element(sent), *std::ranges::max_element(received));
         const Inside model = inside(operation, common, placement, 0, 1, lanes);
-        // What nodes hand on for each other falls on all alike in the model, and in a tree of four by up to a quarter not.
+        // What nodes hand on for each other falls on all alike in the model, and in a tree of four by up to a quarter
+        // not.
         EXPECT_LE(model.bytes, 1.11 * busiest)
             << collectives::name(operation) << ", lanes " << lanes << ", root " << root;
         EXPECT_GE(model.bytes, 0.72 * busiest)

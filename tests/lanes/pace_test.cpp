@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint32_t kRoot = 1;
 
-// Of the root's nodes those that send inside its site, or receive from there, and which of them wait chunk by chunk for one
-// that does so over the link.
+// Of the root's nodes those that send inside its site, or receive from there, and which of them wait chunk by chunk for
+// one that does so over the link.
 struct Inside {
   std::uint32_t near = 0, paced = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every schedule between sites, proved by the checker for two to four sites of one to eight ranks each and every root;
-// ranks are placed one after another, in turn or at random, one to three on a node. With URAKATA_TEST_FULL=1 every list of
-// sizes; without it those of up to three sites but for their order, and of four sites some.
+// ranks are placed one after another, in turn or at random, one to three on a node. With URAKATA_TEST_FULL=1 every list
+// of sizes; without it those of up to three sites but for their order, and of four sites some.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -162,7 +162,8 @@ TEST(Moving, EqualsTheTypeMapWalkedByteByByte) {
   EXPECT_GT(copies, pairs / 2);
 }
 
-// Columns of a matrix, one behind the other, moved in pieces of a few of them: each number of rows that are taken together.
+// Columns of a matrix, one behind the other, moved in pieces of a few of them: each number of rows that are taken
+// together.
 TEST(Moving, AMatrixIsTransposedInPiecesOfAnySize) {
   constexpr std::uint64_t kRows = 300, kWidth = 40;
   for (const std::uint64_t block : {8U, 16U, 24U}) {

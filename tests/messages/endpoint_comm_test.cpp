@@ -98,7 +98,8 @@ TEST_F(EndpointCommTest, ReachesRanksByALink) {
   alone->close({});
 }
 
-// The program frees the handle while a request is open: the MPI library's communicator is kept for it, or is gone at once.
+// The program frees the handle while a request is open: the MPI library's communicator is kept for it, or is gone at
+// once.
 TEST_F(EndpointCommTest, LivesUntilTheLastRequestOfAFreedCommunicator) {
   for (const bool kept : {true, false}) {
     native_.freed_communicators.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An endpoint communicator of five ranks: 0 receives, 1 and 2 are in its space, 3 and 4 outside. Receives name one of them or any; each
-// message is received once, by the oldest receive that it matches.
+// An endpoint communicator of five ranks: 0 receives, 1 and 2 are in its space, 3 and 4 outside. Receives name one of
+// them or any; each message is received once, by the oldest receive that it matches.
 #include "messages/mixed_receive.hpp"
 
 #include <gtest/gtest.h>

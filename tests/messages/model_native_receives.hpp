@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An MPI library with one communicator whose messages the tests put in: matching as MPI has it, two lists searched from the
-// front. A message is its number.
+// An MPI library with one communicator whose messages the tests put in: matching as MPI has it, two lists searched from
+// the front. A message is its number.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A message of 100 bytes whose transfer lives from 20 to 60, begun at 10; the program is away from 15 to 40: 20 of the 40
-// lie in the gap, and what is hidden is bounded by what was moved there.
+// A message of 100 bytes whose transfer lives from 20 to 60, begun at 10; the program is away from 15 to 40: 20 of the
+// 40 lie in the gap, and what is hidden is bounded by what was moved there.
 #include "observe/message_overlap.hpp"
 
 #include <gtest/gtest.h>

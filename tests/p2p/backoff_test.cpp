@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank that waits by a descriptor naps longer and longer, up to 800 us; where not all that it waits for is told there, at
-// most 100 us, after more yielding.
+// A rank that waits by a descriptor naps longer and longer, up to 800 us; where not all that it waits for is told
+// there, at most 100 us, after more yielding.
 #include "p2p/backoff.hpp"
 
 #include <gtest/gtest.h>

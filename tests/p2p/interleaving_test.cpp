@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One rank sends numbered messages of all protocols to another; both stop at random between any two of their steps, for
-// nothing, a yield or up to 50 us, and the receiver takes receives back and starts them again. The progress thread of each rank
-// moves it on meanwhile. Every message arrives once, whole, and in order. Sizes are the first and last of each
-// protocol.
+// nothing, a yield or up to 50 us, and the receiver takes receives back and starts them again. The progress thread of
+// each rank moves it on meanwhile. Every message arrives once, whole, and in order. Sizes are the first and last of
+// each protocol.
 #include <gtest/gtest.h>
 
 #include <array>

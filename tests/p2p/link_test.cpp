@@ -398,8 +398,8 @@ class Closed final : public layout::Layout {
   }
 };
 
-// 48 bytes, and 48 000, some of which there is no room for. A progress thread does what can be done without the layout: the sender is
-// done, and the receiver when one of its own threads comes by.
+// 48 bytes, and 48 000, some of which there is no room for. A progress thread does what can be done without the layout:
+// the sender is done, and the receiver when one of its own threads comes by.
 TEST_F(Pair, AProgressThreadLeavesWhatOnlyTheLayoutUnpacks) {
   const Closed type;
   for (const std::size_t count : {std::size_t{3}, std::size_t{3000}}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Persistent sends and receives, mixed with ordinary ones, probes, cancels and requests that are made anew: every receive
-// takes the message that the reference says, by whichever way both came. 200 000 messages in one thread.
+// Persistent sends and receives, mixed with ordinary ones, probes, cancels and requests that are made anew: every
+// receive takes the message that the reference says, by whichever way both came. 200 000 messages in one thread.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank sends numbered messages with three tags, by persistent requests and others, another receives them one after the
-// other, by persistent requests, by tag or any; both stop at random between their steps. Each receive gets the oldest
-// message that it fits.
+// One rank sends numbered messages with three tags, by persistent requests and others, another receives them one after
+// the other, by persistent requests, by tag or any; both stop at random between their steps. Each receive gets the
+// oldest message that it fits.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -334,7 +334,8 @@ TEST(Traffic, ASendThatIsTestedIsSetAside) {
   }
 }
 
-// 1 posts receives of 8, 300 and 100 000 bytes and goes its way; its progress thread takes in what 0 sends and waits for.
+// 1 posts receives of 8, 300 and 100 000 bytes and goes its way; its progress thread takes in what 0 sends and waits
+// for.
 TEST(Traffic, MovesWhileTheRankIsAway) {
   Endpoint sender(Callers::one);
   Endpoint receiver(Callers::many);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_ERR_IN_STATUS: every status that the call returns has its MPI_ERROR set, whoever carries the message. In one array
-// are a receive whose message is too long, one that is right, both from the other rank, and a message of each rank to
-// itself on MPI_COMM_SELF, which is the MPI library's.
+// MPI_ERR_IN_STATUS: every status that the call returns has its MPI_ERROR set, whoever carries the message. In one
+// array are a receive whose message is too long, one that is right, both from the other rank, and a message of each
+// rank to itself on MPI_COMM_SELF, which is the MPI library's.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

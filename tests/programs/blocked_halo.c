@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 0 begins an exchange of a halo and is then blocked in the MPI library's MPI_Recv, for a message that rank 1 sends only when
-// its exchange has ended: what rank 0 has to send must move on meanwhile. Two ranks.
+// Rank 0 begins an exchange of a halo and is then blocked in the MPI library's MPI_Recv, for a message that rank 1
+// sends only when its exchange has ended: what rank 0 has to send must move on meanwhile. Two ranks.
 #include <stdio.h>
 #include <stdlib.h>
 #include <urakata.h>

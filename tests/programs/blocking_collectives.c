@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking collectives of many sizes, one after the other, against what comes out by rank and round; mixed with non-blocking
-// ones that are under way.
+// Blocking collectives of many sizes, one after the other, against what comes out by rank and round; mixed with
+// non-blocking ones that are under way.
 //
 //     blocking_collectives [ROUNDS]        prints how many elements were wrong on all ranks
 #include <mpi.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocking neighbourhood collectives by several threads at once, each on a ring of its own, while each has a
-// non-blocking and a persistent one under way there; then what the MPI library refuses, in each form of the call, by the error handler of its
-// communicator.
+// non-blocking and a persistent one under way there; then what the MPI library refuses, in each form of the call, by
+// the error handler of its communicator.
 //
 //     blocking_neighbours [THREADS [ROUNDS]]        exit code 77: the MPI library does not give MPI_THREAD_MULTIPLE
 #include <mpi.h>
@@ -19,8 +19,8 @@ typedef struct {
   int number, rounds, wrong;
 } Work;
 
-// From the left and from the right each rank gets what that one sends it: number, round, sender, and the side it is sent
-// to.
+// From the left and from the right each rank gets what that one sends it: number, round, sender, and the side it is
+// sent to.
 static int value(int number, int round, int sender, int side, int i) {
   return ((number * 1000 + round) * 64 + sender) * 2 + side + i;
 }
@@ -89,8 +89,8 @@ static void handler(MPI_Comm* comm, int* code, ...) {
   MPI_Error_class(*code, &told_class);
 }
 
-// Prints what is the MPI library's to say (MPICH returns success where it has called a handler); returns whether something is
-// wrong.
+// Prints what is the MPI library's to say (MPICH returns success where it has called a handler); returns whether
+// something is wrong.
 static int refuse(MPI_Comm ring, int rank) {
   MPI_Errhandler made;
   MPI_Comm_create_errhandler(handler, &made);
@@ -147,8 +147,8 @@ static int try_form(int form, Operation operation, const Side* send, const Side*
   }
 }
 
-// Prints what the MPI library, or who stands before it, says to a call that is wrong in what is told of the second neighbour,
-// or on a communicator without a topology.
+// Prints what the MPI library, or who stands before it, says to a call that is wrong in what is told of the second
+// neighbour, or on a communicator without a topology.
 static void refuse_one(int form, Operation operation, const char* what, const Side* send, const Side* receive,
                        MPI_Comm comm, int rank) {
   int class = MPI_SUCCESS;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends that are cancelled when they have left: MPI_Test_cancelled says no, and the message arrives. Rank 0 sends to all others,
-// which receive when they are told that all has been cancelled; 8 B and a MiB, standard, synchronous and persistent.
+// Sends that are cancelled when they have left: MPI_Test_cancelled says no, and the message arrives. Rank 0 sends to
+// all others, which receive when they are told that all has been cancelled; 8 B and a MiB, standard, synchronous and
+// persistent.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 0's type has more levels than Urakata follows and elements larger than the MPI library's MPI_Pack takes; its partners
-// say the same bytes as MPI_BYTE. `deep_type 0` broadcasts no element of it, `deep_type 1` one, of 2 GiB and 24 bytes.
+// Rank 0's type has more levels than Urakata follows and elements larger than the MPI library's MPI_Pack takes; its
+// partners say the same bytes as MPI_BYTE. `deep_type 0` broadcasts no element of it, `deep_type 1` one, of 2 GiB and
+// 24 bytes.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers on a false device (false_driver.c). Each rank draws for itself whether a buffer is the processor's, managed, or
- * the device's, of one of two contexts. What an operation leaves in the whole buffer, holes included, must be what the
- * MPI library's own does on the processor's memory. */
+/* Buffers on a false device (false_driver.c). Each rank draws for itself whether a buffer is the processor's, managed,
+ * or the device's, of one of two contexts. What an operation leaves in the whole buffer, holes included, must be what
+ * the MPI library's own does on the processor's memory. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Neighbourhood collectives of buffers on a false device (false_driver.c), on a ring: equal to what was sent; and where one
- * rank's buffer cannot be read the call is an error there and at its neighbours, and the next one is right again.
+/* Neighbourhood collectives of buffers on a false device (false_driver.c), on a ring: equal to what was sent; and where
+ * one rank's buffer cannot be read the call is an error there and at its neighbours, and the next one is right again.
  *
  * device_neighbours DRIVER early|late SEED */
 #include "device_buffers.h"

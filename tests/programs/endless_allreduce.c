@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small non-blocking reductions until one ends with an error, which is said; the job then ends well. One that never sees
-// an error gives up after a minute. A file in the folder argv[1] says that a rank's first ones have ended.
+// Small non-blocking reductions until one ends with an error, which is said; the job then ends well. One that never
+// sees an error gives up after a minute. A file in the folder argv[1] says that a rank's first ones have ended.
 #include <mpi.h>
 #include <stdio.h>
 

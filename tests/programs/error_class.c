@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the MPI library refuses is refused under Urakata too, by the error handler of the call's communicator and with the
-// MPI library's error class; afterwards the communicator and the type work.
+// What the MPI library refuses is refused under Urakata too, by the error handler of the call's communicator and with
+// the MPI library's error class; afterwards the communicator and the type work.
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank that tests a neighbourhood collective again and again moves the MPI library's messages, too: its neighbour starts only
-// when a long one has gone, on a communicator that is the MPI library's.
+// A rank that tests a neighbourhood collective again and again moves the MPI library's messages, too: its neighbour
+// starts only when a long one has gone, on a communicator that is the MPI library's.
 #include <stdio.h>
 #include <stdlib.h>
 

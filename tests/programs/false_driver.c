@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* A false driver: libcuda, libamdhip64 or libze_loader (FACE) with a device whose memory the processor cannot touch. An
  * address of it has no access rights; the bytes lie in a second mapping that only the copy functions know. Copies to a
- * stream happen when it is synchronised and not before; a copy in another context than the memory's fails. What the program
- * itself writes there (cudaMemcpy, from memory that is not pinned) goes by the default stream of CUDA and HIP and may be
- * under way when that returns: it is there when the program reads, or when a stream that waits for the default one is
- * synchronised, and not before. DESERTED: it finds no device when it is initialised, and tells nothing. */
+ * stream happen when it is synchronised and not before; a copy in another context than the memory's fails. What the
+ * program itself writes there (cudaMemcpy, from memory that is not pinned) goes by the default stream of CUDA and HIP
+ * and may be under way when that returns: it is there when the program reads, or when a stream that waits for the
+ * default one is synchronised, and not before. DESERTED: it finds no device when it is initialised, and tells nothing.
+ * */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A program that forks while collectives and messages are in progress: its results are right, whatever becomes of the child.
+/* A program that forks while collectives and messages are in progress: its results are right, whatever becomes of the
+ * child.
  *
  *     forks [ROUNDS]
  *

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communicators that are freed or disconnected while requests on them exist; each rank sends to the next. Says how many
 // delete callbacks MPI_Comm_free has called while a persistent request was inactive. Errors that are found after
-// MPI_Comm_free are for the error handler that the communicator had. With the word `collectives`: only what is not the MPI
-// library's business outside of a space, where MPICH frees persistent requests in MPI_Comm_disconnect. With `mixed`:
-// without messages that are too long, for which Open MPI may call the handler of MPI_COMM_WORLD, and with delete callbacks
-// that may come behind the last receive, so they do not communicate. With `threads` as the second word MPI is asked for
-// MPI_THREAD_MULTIPLE, where another thread might be given the handle while it is freed.
+// MPI_Comm_free are for the error handler that the communicator had. With the word `collectives`: only what is not the
+// MPI library's business outside of a space, where MPICH frees persistent requests in MPI_Comm_disconnect. With
+// `mixed`: without messages that are too long, for which Open MPI may call the handler of MPI_COMM_WORLD, and with
+// delete callbacks that may come behind the last receive, so they do not communicate. With `threads` as the second word
+// MPI is asked for MPI_THREAD_MULTIPLE, where another thread might be given the handle while it is freed.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,8 +55,8 @@ static MPI_Comm duplicate(void) {
   return made;
 }
 
-// Persistent messages go on after MPI_Comm_free, whose delete callbacks come at once where no request of the MPI library
-// is left.
+// Persistent messages go on after MPI_Comm_free, whose delete callbacks come at once where no request of the MPI
+// library is left.
 static void persistent_messages(void) {
   MPI_Comm comm = duplicate();
   MPI_Request both[2];

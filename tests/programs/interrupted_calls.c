@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who called MPI_Init sits in a blocking call of the system while the kernel carries a collective of his on whose partner
-// comes late: the call gives its ordinary result or EINTR, and the collective is right. Calls of another thread, who sits
-// in such calls all the while, are never interrupted.
+// Who called MPI_Init sits in a blocking call of the system while the kernel carries a collective of his on whose
+// partner comes late: the call gives its ordinary result or EINTR, and the collective is right. Calls of another
+// thread, who sits in such calls all the while, are never interrupted.
 //
 //     interrupted_calls [ROUNDS [MOST]]
 //
-// With MOST there are further rounds until each way to wait has been interrupted on each rank, MOST in all at most: then
-// it is an error that one was not. (A rank may come to its call after the collective's end, so no single round tells.)
+// With MOST there are further rounds until each way to wait has been interrupted on each rank, MOST in all at most:
+// then it is an error that one was not. (A rank may come to its call after the collective's end, so no single round
+// tells.)
 //
 // A round has a way to wait, an end of the wait (what is waited for comes, or the time is up) and a collective.
 #define _GNU_SOURCE

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last rank of a ring is killed while the others wait in an exchange with their neighbours: in MPI_Wait of a persistent
-// neighbourhood collective ("neighbours"), in a blocking one ("calls"), in MPI_Waitall of persistent sends and receives
-// that have met before ("pairs"), in ura_halo_end ("halo"), or in MPI_Wait of several collectives of MPI_COMM_WORLD
-// ("collectives"), where the last rank has started them, too. Every rank says "pid P" first. With a folder as second
-// argument errors are returned, and each rank that gets one says so, and ends when all but the killed one have; files
-// there tell. The host, of which the test says that it listens at ports 20000 to 20999, does not see the end: a process
-// that lives on holds its connections, and only those.
+// The last rank of a ring is killed while the others wait in an exchange with their neighbours: in MPI_Wait of a
+// persistent neighbourhood collective ("neighbours"), in a blocking one ("calls"), in MPI_Waitall of persistent sends
+// and receives that have met before ("pairs"), in ura_halo_end ("halo"), or in MPI_Wait of several collectives of
+// MPI_COMM_WORLD ("collectives"), where the last rank has started them, too. Every rank says "pid P" first. With a
+// folder as second argument errors are returned, and each rank that gets one says so, and ends when all but the killed
+// one have; files there tell. The host, of which the test says that it listens at ports 20000 to 20999, does not see
+// the end: a process that lives on holds its connections, and only those.
 #include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI library finds a fatal error on a progress thread of Urakata and calls exit() there, as MPICH does where another
-// rank was killed. The process ends with the library's code, and nothing is said of memory.
+// The MPI library finds a fatal error on a progress thread of Urakata and calls exit() there, as MPICH does where
+// another rank was killed. The process ends with the library's code, and nothing is said of memory.
 //
-// With -DLIBRARY: a library before the C library, whose process_vm_readv(), by which MPI libraries copy long messages of a
-// node, ends the process on another thread than the one that called MPI_Init.
+// With -DLIBRARY: a library before the C library, whose process_vm_readv(), by which MPI libraries copy long messages
+// of a node, ends the process on another thread than the one that called MPI_Init.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

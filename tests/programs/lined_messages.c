@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages of every kind, each of which has a number of bytes of its own, for the time line. Three ranks or more; every
-// rank sends to the next one. Prints "message SENDER RECEIVER BYTES TAG" for each; then rank 1 comes late to collectives.
+// rank sends to the next one. Prints "message SENDER RECEIVER BYTES TAG" for each; then rank 1 comes late to
+// collectives.
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>

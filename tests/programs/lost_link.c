@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives until one fails, while the test breaks the link between two hosts. Every rank gets an error, and another
-// one at once for the next collective on the same communicator. Files in the folder argv[1] say how far each rank is. With
-// argv[2] "neighbours" it is one of a ring's neighbourhoods, as a persistent request, with "halo" a halo of urakata.h, with
-// "sites" a blocking one that is Urakata's between sites; with "sites-fatal" likewise, but its error ends the job.
+// one at once for the next collective on the same communicator. Files in the folder argv[1] say how far each rank is.
+// With argv[2] "neighbours" it is one of a ring's neighbourhoods, as a persistent request, with "halo" a halo of
+// urakata.h, with "sites" a blocking one that is Urakata's between sites; with "sites-fatal" likewise, but its error
+// ends the job.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Persistent requests that are started again and again, mixed with everything that could take their messages or be taken
-// by their receives: ordinary sends and receives, probes, wildcards, cancels, requests that are freed and made anew, senders
-// that run ahead. Each message says who sent it, with what tag, and its number; a receiver checks every byte, and that
-// messages of one sender with one tag come in the order in which they were sent.
+// Persistent requests that are started again and again, mixed with everything that could take their messages or be
+// taken by their receives: ordinary sends and receives, probes, wildcards, cancels, requests that are freed and made
+// anew, senders that run ahead. Each message says who sent it, with what tag, and its number; a receiver checks every
+// byte, and that messages of one sender with one tag come in the order in which they were sent.
 //
 // matched_pairs [--rounds N] [--seed S]
 #include <mpi.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Ranks that meet by files in a folder, where MPI is broken on purpose: one says that it has come to a state, others wait
-// for that.
+// Ranks that meet by files in a folder, where MPI is broken on purpose: one says that it has come to a state, others
+// wait for that.
 #pragma once
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Neighbourhood collectives whose messages share a communicator with the program's own: neither takes what is the other's,
- * many may be under way, types and communicator may be freed meanwhile, and a block that is too long is an error.
+/* Neighbourhood collectives whose messages share a communicator with the program's own: neither takes what is the
+ * other's, many may be under way, types and communicator may be freed meanwhile, and a block that is too long is an
+ * error.
  *
  *     neighbour_messages [long]        by three ranks and more. `long`: with such blocks, of which not every MPI library tells */
 #include <mpi.h>
@@ -58,7 +59,8 @@ static void keep_apart(int count) {
   free(out);
 }
 
-/* Columns of a matrix; the type and the communicator are freed when all are under way, which are waited for from the last. */
+/* Columns of a matrix; the type and the communicator are freed when all are under way, which are waited for from the
+   last. */
 static void free_early(void) {
   MPI_Comm comm = ring();
   MPI_Request requests[MANY];

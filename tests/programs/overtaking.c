@@ -2,7 +2,8 @@
 // A promise that messages may overtake each other (mpi_assert_allow_overtaking), on a communicator with ranks outside
 // the space: rank 0 receives from the last rank, which must be outside.
 //
-// 1. The promise outlasts a later info that does not mention it: a receive from the last rank goes to the MPI library at once
+// 1. The promise outlasts a later info that does not mention it: a receive from the last rank goes to the MPI library
+// at once
 //    and gets the first message, although one from any source was posted before it.
 // 2. A thread receives from any source what another receives from the last rank: each gets as many as it asks for.
 //

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random halos of urakata.h against packed Isend and Irecv: neighbours named twice, the own rank, edges that go one way,
-// none at all, MPI_PROC_NULL; elements sent twice; one vector for both sides, or two, or others each time; lists, or
-// datatypes that are freed at once. Several are under way at once. Each element is looked at when it is said to be here.
+// Random halos of urakata.h against packed Isend and Irecv: neighbours named twice, the own rank, edges that go one
+// way, none at all, MPI_PROC_NULL; elements sent twice; one vector for both sides, or two, or others each time; lists,
+// or datatypes that are freed at once. Several are under way at once. Each element is looked at when it is said to be
+// here.
 //
 //     random_halos [cases [seed [first]]]
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What device_buffers.h asks of a driver, by the one that is installed: libcuda.so.1 and its first device, with two contexts
- * for buffers and a third that is none of theirs. `real_cuda` as a program says why there is none, and ends with 77. */
+/* What device_buffers.h asks of a driver, by the one that is installed: libcuda.so.1 and its first device, with two
+ * contexts for buffers and a third that is none of theirs. `real_cuda` as a program says why there is none, and ends
+ * with 77. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Has the library argv[1] register a page as libibverbs does, and leaves another page out of forks itself: prints for each
- * whether the kernel was told to leave it out. Inside a space on a kernel that copies registered pages: "no yes". */
+/* Has the library argv[1] register a page as libibverbs does, and leaves another page out of forks itself: prints for
+ * each whether the kernel was told to leave it out. Inside a space on a kernel that copies registered pages: "no yes".
+ * */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rank of an MPI_Iallreduce must get the same bits (MPI-4.1, 6.9.1), also where the operands of an operation are not
-// alike: MIN, MAX, MINLOC and MAXLOC of a NaN, or of +0 and -0; the sum and the product of NaNs with different payloads; an
-// operation of the program's that commutes for all that it is used for, but not bit by bit.
+// Every rank of an MPI_Iallreduce must get the same bits (MPI-4.1, 6.9.1), also where the operands of an operation are
+// not alike: MIN, MAX, MINLOC and MAXLOC of a NaN, or of +0 and -0; the sum and the product of NaNs with different
+// payloads; an operation of the program's that commutes for all that it is used for, but not bit by bit.
 //
 //     same_bits       on the first 2, 3, ... ranks; prints what differs
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks for a level of threads, sends a message around the ring of all ranks, and says what it was told, what the MPI library,
-// asked itself and not by way of whoever stands in front of it, has come up with, and how many progress threads of collectives
-// there are.
+// Asks for a level of threads, sends a message around the ring of all ranks, and says what it was told, what the MPI
+// library, asked itself and not by way of whoever stands in front of it, has come up with, and how many progress
+// threads of collectives there are.
 //     thread_level LEVEL
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NaNs and signed zeros: ranks that combine the same operands on the same sides have the same bits. MIN and MAX depend on
-// the operands and their sides alone, never on the length of the vector, the place in it, its alignment or the processor's
-// instructions. Of two NaNs a sum or product takes one, and the compiler may choose differently for the vector's last
-// elements; so there only the addresses change nothing.
+// NaNs and signed zeros: ranks that combine the same operands on the same sides have the same bits. MIN and MAX depend
+// on the operands and their sides alone, never on the length of the vector, the place in it, its alignment or the
+// processor's instructions. Of two NaNs a sum or product takes one, and the compiler may choose differently for the
+// vector's last elements; so there only the addresses change nothing.
 #include <gtest/gtest.h>
 
 #include <cstring>

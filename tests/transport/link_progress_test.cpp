@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress threads that move the links of ranks whose threads compute, wait and start meanwhile. For the thread sanitizer, above all.
+// Progress threads that move the links of ranks whose threads compute, wait and start meanwhile. For the thread
+// sanitizer, above all.
 #include "transport/link/link_progress.hpp"
 
 #include <gtest/gtest.h>

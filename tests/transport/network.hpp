@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A network in memory between simulated ranks of one process, behind NativeTransport's Api.
 //
-// Made to be as unkind as an MPI library may be. Messages of one (source, destination, tag) meet in order; apart from that they
-// are finished in random order, each only after a random number of polls. A send is done before its receive is posted,
-// or only when the receiver has the payload, by the toss of a coin; until then the sender's memory is read where it
-// lies, so that the thread sanitizer sees a sender that touches it too unexpected.
+// Made to be as unkind as an MPI library may be. Messages of one (source, destination, tag) meet in order; apart from
+// that they are finished in random order, each only after a random number of polls. A send is done before its receive
+// is posted, or only when the receiver has the payload, by the toss of a coin; until then the sender's memory is read
+// where it lies, so that the thread sanitizer sees a sender that touches it too unexpected.
 //
 // Thread-safety: everything by anyone.
 #pragma once

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts by transport wire, over real sockets: to sinks by number, mixed with other messages, and when a connection is lost.
+// Puts by transport wire, over real sockets: to sinks by number, mixed with other messages, and when a connection is
+// lost.
 #include "transport/wire/puts.hpp"
 
 #include <gtest/gtest.h>
@@ -64,8 +65,8 @@ Frame put(std::int32_t sink, std::uint64_t bytes, std::uint64_t id) {
   return {.kind = FrameKind::put, .tag = sink, .bytes = bytes, .id = id};
 }
 
-// 40 puts of 256 KiB to a receiver that reads nothing meanwhile: more than any socket has room for. All come, in order, and
-// of those that did not leave at once the sender is told.
+// 40 puts of 256 KiB to a receiver that reads nothing meanwhile: more than any socket has room for. All come, in order,
+// and of those that did not leave at once the sender is told.
 TEST(Puts, ComeInOrderAndSayWhenTheyHaveLeft) {
   constexpr std::uint64_t kPuts = 40;
   Pair job;

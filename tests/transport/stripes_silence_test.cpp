@@ -100,8 +100,8 @@ void await_check(Job& job) {
   while (passed::checks == before) job.ports[1]->poll();
 }
 
-// An acknowledgement may be lost with its stripe, and then what it was for comes again: whoever has sent it goes on until it
-// has arrived, and where the stripe is lost before that, for good.
+// An acknowledgement may be lost with its stripe, and then what it was for comes again: whoever has sent it goes on
+// until it has arrived, and where the stripe is lost before that, for good.
 TEST(Stripes, WhoHasAcknowledgedGoesOnUntilThatHasArrived) {
   passed::ns = passed::checks = 0;
   passed::silent = true;
@@ -177,8 +177,8 @@ TEST(Stripes, SilenceOfAllStripesIsAnErrorAfterTheTimeout) {
   EXPECT_EQ(failed, 2U);
 }
 
-// All stripes were lost while nobody wanted anything, and that is longer ago than a node may be silent; and then the other
-// process computes for longer than that.
+// All stripes were lost while nobody wanted anything, and that is longer ago than a node may be silent; and then the
+// other process computes for longer than that.
 TEST(Stripes, WhoWasAskedNothingIsNotGone) {
   constexpr std::uint64_t kLonger = kTimeout + kTimeout / 10;
   passed::ns = passed::checks = 0;

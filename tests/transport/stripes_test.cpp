@@ -30,8 +30,8 @@
 namespace urakata::transport {
 namespace {
 
-// Messages of all lengths under few tags between three ranks, posted early or late: each receive gets the next message of
-// its peer and tag. `cuts`: of 1000 steps so many break a stripe.
+// Messages of all lengths under few tags between three ranks, posted early or late: each receive gets the next message
+// of its peer and tag. `cuts`: of 1000 steps so many break a stripe.
 void exchange(Job& job, unsigned seed, int messages, unsigned cuts) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
@@ -200,7 +200,8 @@ class StripeByHand {
   int socket_;
 };
 
-// A stripe is given up with half of a piece on its way, which comes anew by another; of the two the later may be read first.
+// A stripe is given up with half of a piece on its way, which comes anew by another; of the two the later may be read
+// first.
 TEST(Stripes, APieceThatComesTwiceIsThatWhichCameWhole) {
   const std::vector<std::byte> sent = filled(1000, 1);
   const std::span<const std::byte> all(sent);
@@ -232,7 +233,8 @@ TEST(Stripes, APieceThatComesTwiceIsThatWhichCameWhole) {
   }
 }
 
-// The stripe by which the first piece came brings nothing on any more, as one that its sender has given up without a word.
+// The stripe by which the first piece came brings nothing on any more, as one that its sender has given up without a
+// word.
 TEST(Stripes, ClearToSendIsToldByAllStripes) {
   Job job(2);
   StripeByHand given_up(job);
@@ -278,8 +280,8 @@ TEST(Stripes, AreAsManyAsAskedFor) {
   EXPECT_EQ(traffic.bytes, 8'000'000U);
 }
 
-// One that may use three stripes makes three, whatever others may; of the eight that a pair has then, one that may use one more for
-// its first flight goes in two pieces, and one that does not say in eight.
+// One that may use three stripes makes three, whatever others may; of the eight that a pair has then, one that may use
+// one more for its first flight goes in two pieces, and one that does not say in eight.
 TEST(Stripes, AMessageSaysHowManyItUses) {
   Job job(2);
   for (std::int32_t rank = 0; rank < 2; ++rank)

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kStep = 10'000'000;  // ns
 
-// Feeds what a link carries of which each connection carries `each` bytes/s, and all of them `all`, for so many seconds of
-// sending. Returns the part of them that went over another number than `known()`.
+// Feeds what a link carries of which each connection carries `each` bytes/s, and all of them `all`, for so many seconds
+// of sending. Returns the part of them that went over another number than `known()`.
 double run(Width& width, double each, double all, double seconds, double noise = 0, unsigned seed = 1) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> factor(1 - noise, 1 + noise);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The link between ranks at different sites: long payload by stripes, with its RTS or after its CTS, arrives whole and once.
+// The link between ranks at different sites: long payload by stripes, with its RTS or after its CTS, arrives whole and
+// once.
 #include <gtest/gtest.h>
 
 #include <algorithm>

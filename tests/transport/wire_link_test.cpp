@@ -191,7 +191,8 @@ TEST_F(WireLinkPair, TheDescriptorTells) {
   second.join();
 }
 
-// 0 sends 1 2 3 ... and ends when the link says that it may; 1, which has not looked and writes to it meanwhile, has all.
+// 0 sends 1 2 3 ... and ends when the link says that it may; 1, which has not looked and writes to it meanwhile, has
+// all.
 TEST_F(WireLinkPair, WhoEndsWhenAllIsFlushedLosesNothing) {
   constexpr std::uint64_t kMany = 20;
   std::vector<std::uint64_t> number(1);
@@ -248,7 +249,8 @@ TEST(WireLink, TheLossOfAWatchedPeerIsNoticed) {
   }
 }
 
-// Rank 1 does not accept, and its accept queue is full, for longer than rank 0's timeout: the message arrives when it does.
+// Rank 1 does not accept, and its accept queue is full, for longer than rank 0's timeout: the message arrives when it
+// does.
 TEST(WireLink, AProcessThatDoesNotAcceptIsNoLoss) {
   std::vector<Node> nodes;
   for (auto& wire : impatient_pair(failures)) {

@@ -407,8 +407,8 @@ TEST(Wire, ThePeerIsToldOfAFailure) {
   EXPECT_EQ(notices.back().context, 5);
 }
 
-// The connection turns out to be broken when rank 0 tells of the failure, and not by a poll: what waits for that peer in other
-// communicators ends all the same.
+// The connection turns out to be broken when rank 0 tells of the failure, and not by a poll: what waits for that peer
+// in other communicators ends all the same.
 TEST(Wire, WhoIsToBeToldAndIsGoneIsLost) {
   auto wires = job(2);
   WirePort a(*wires[0]);
@@ -432,8 +432,8 @@ TEST(Wire, WhoIsToBeToldAndIsGoneIsLost) {
   EXPECT_EQ(errors, std::vector{kFailure});
 }
 
-// Rank 1 does not accept, and its accept queue is full: rank 0's connection is made anew seven times, which is longer than
-// its timeout. Then rank 1 accepts, and the message arrives.
+// Rank 1 does not accept, and its accept queue is full: rank 0's connection is made anew seven times, which is longer
+// than its timeout. Then rank 1 accepts, and the message arrives.
 TEST(Wire, AProcessThatDoesNotAcceptIsNoLoss) {
   auto wires = impatient_pair(failures);
   WirePort a(*wires[0]);
@@ -479,8 +479,8 @@ TEST(Wire, ANodeThatDoesNotAnswerIsALoss) {
   GTEST_SKIP() << "no port is free beside another";
 }
 
-// Rank 0's first connection is closed before rank 1 has answered on it, with one message in it and the begin of another:
-// both go over the next connection, in order.
+// Rank 0's first connection is closed before rank 1 has answered on it, with one message in it and the begin of
+// another: both go over the next connection, in order.
 TEST(Wire, WhatAnUnansweredConnectionHadGoesOverAnother) {
   auto wires = job(2);
   WirePort a(*wires[0]);
@@ -503,8 +503,8 @@ TEST(Wire, WhatAnUnansweredConnectionHadGoesOverAnother) {
   EXPECT_EQ(room_second, second);
 }
 
-// More connect to rank 0 than may be unauthenticated, and say nothing. As long as they are young, a peer connects beside them;
-// then the oldest are closed until no more than may be are left.
+// More connect to rank 0 than may be unauthenticated, and say nothing. As long as they are young, a peer connects
+// beside them; then the oldest are closed until no more than may be are left.
 TEST(Wire, TheOldestSilentConnectionsAreClosedOnceTheyAreNotYoung) {
   auto wires = job(2);
   WirePort a(*wires[0]);

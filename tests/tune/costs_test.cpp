@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// "node.byte=10": a byte inside a node costs a hundred times the default, and so shorter messages take the ways on which
-// each byte travels once.
+// "node.byte=10": a byte inside a node costs a hundred times the default, and so shorter messages take the ways on
+// which each byte travels once.
 #include "tune/costs.hpp"
 
 #include <gtest/gtest.h>
@@ -54,8 +54,7 @@ TEST(Costs, AListReplacesWhatItNamesAndNothingElse) {
 }
 
 TEST(Costs, NamesOfTheLastReleaseAreTaken) {
-  for (const auto& [old, now] : {std::pair{"host.byte", "native.byte"},
-                                 std::pair{"helper.gap", "progress.gap"},
+  for (const auto& [old, now] : {std::pair{"host.byte", "native.byte"}, std::pair{"helper.gap", "progress.gap"},
                                  std::pair{"exchange.pull_least", "channel.pull_least"},
                                  std::pair{"exchange.landing_most", "channel.bounce_most"},
                                  std::pair{"exchange.plan_landing", "channel.bounce_budget"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attached at eth0, and eth1's table belongs to root: "small reductions by eBPF code attached at eth0; not at eth1: ...".
+// Attached at eth0, and eth1's table belongs to root: "small reductions by eBPF code attached at eth0; not at eth1:
+// ...".
 #include "tune/ebpf_finding.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // golden/engines.txt has what is chosen from every combination of facts, one a line:
-//   asked, all ranks on one node, progress threads of use within it, the MPI library's hook, its threads, where progress threads are
-//   | asks for threads; engines, best first, + where with the fallback thread; for ranks of one node; a progress thread for the link
+//   asked, all ranks on one node, progress threads of use within it, the MPI library's hook, its threads, where
+//   progress threads are
+//   | asks for threads; engines, best first, + where with the fallback thread; for ranks of one node; a progress thread
+//   for the link
 //   | why | warning | refusal
 // "<reason>" stands for the placement's reason, "<refusal>" for what it refuses.
 #include "tune/engine_choice.hpp"
@@ -75,7 +77,8 @@ TEST(EngineChoice, OfEveryCombinationOfFactsIsAsWrittenDown) {
   EXPECT_FALSE(std::getline(golden, expected));
 }
 
-// A progress thread that never calls the MPI library asks for no thread level; where the wire then does not come, there is none.
+// A progress thread that never calls the MPI library asks for no thread level; where the wire then does not come, there
+// is none.
 TEST(EngineChoice, ARankAloneOnItsNodeAsksForNoThreadLevelByWire) {
   const Placed shared = placements()[1];
   RunFacts facts{.hook = true, .by_wire = true};
@@ -102,7 +105,8 @@ TEST(EngineChoice, ARankCountsOnTheWireUnlessADeviceSpeaksAgainstIt) {
   EXPECT_TRUE(counts_on_wire({.alone = true, .wire = true, .yields = false, .other_network = true}));
 }
 
-// A network without a device that tells it: engine poll, and the warning says what has shown the network and what to do.
+// A network without a device that tells it: engine poll, and the warning says what has shown the network and what to
+// do.
 TEST(EngineChoice, ANetworkThatShowsInInitOnlyIsNamedInTheWarning) {
   const Placement shared = placements()[1].placement;
   RunFacts facts{.hook = true, .by_wire = counts_on_wire({.alone = true, .wire = true})};

@@ -65,7 +65,8 @@ TEST(LanesChoice, MoreLanesWhereASiteIsSlowInside) {
   EXPECT_EQ(choose_lanes(Operation::bcast, of(64 << 20), two_sites(), by(facts), 0).lanes, 1U);
 }
 
-// Sites 7, 3 and 9, in this order: the slowest of the links that the operation crosses counts, with its own connections.
+// Sites 7, 3 and 9, in this order: the slowest of the links that the operation crosses counts, with its own
+// connections.
 TEST(LanesChoice, TheSlowestLinkCounts) {
   const std::vector<std::int32_t> sites{7, 7, 3, 3, 9};
   const std::vector<std::int32_t> nodes{0, 1, 2, 3, 4};

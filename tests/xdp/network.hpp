@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks of a group in one process, whose frames go over a real socket to a network that loses, doubles and turns them round
-// as it is told, and then to eBPF code, in one table for all.
+// Ranks of a group in one process, whose frames go over a real socket to a network that loses, doubles and turns them
+// round as it is told, and then to eBPF code, in one table for all.
 #pragma once
 
 #include <gtest/gtest.h>

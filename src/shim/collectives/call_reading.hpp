@@ -26,8 +26,8 @@ struct Reading {
   collectives::Neighbourhood neighbours;  // of neighbourhood collectives
 };
 
-// False where the MPI library must be the one to complain, or to perform the call. Allocates nothing once the thread has read
-// a call as large.
+// False where the MPI library must be the one to complain, or to perform the call. Allocates nothing once the thread
+// has read a call as large.
 bool read_call(const Call& call, Communicator& comm, Reading& reading);
 
 // What the call's schedule is built by; the per-rank entries are the reading's own.

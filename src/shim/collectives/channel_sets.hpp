@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Channel sets and offloads of this process's communicators, for engine `kernel` (chain/channel_set.hpp, xdp/offload.hpp).
+// Channel sets and offloads of this process's communicators, for engine `kernel` (chain/channel_set.hpp,
+// xdp/offload.hpp).
 //
 // All ranks of MPI_COMM_WORLD find out in MPI_Init whether they can have them; then each communicator that the program
-// makes gets one in the call that makes it, where nothing is in the way (tune::channel_set_obstacle()). So which operations
-// the kernel runs follows from what is equal on all ranks.
+// makes gets one in the call that makes it, where nothing is in the way (tune::channel_set_obstacle()). So which
+// operations the kernel runs follows from what is equal on all ranks.
 //
-// Thread-safety: open_channel_set() and FreeingCommunicator by any thread; all else by the one that calls MPI_Init and MPI_Finalize.
+// Thread-safety: open_channel_set() and FreeingCommunicator by any thread; all else by the one that calls MPI_Init and
+// MPI_Finalize.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +49,8 @@ class FreeingCommunicator {
 // empty: it can. Returns why the job has none, on all ranks alike; empty: it has.
 std::string set_up_channel_sets(job::Bootstrap& world, std::string obstacle);
 
-// Collective over the communicator. nullptr, on all of its ranks alike: it has no channel set, and where the job has some a
-// warning says why, once for each reason. Whether it has an offload is alike on all ranks, too.
+// Collective over the communicator. nullptr, on all of its ranks alike: it has no channel set, and where the job has
+// some a warning says why, once for each reason. Whether it has an offload is alike on all ranks, too.
 KernelPartHolder open_channel_set(MPI_Comm comm, const job::MemberContexts& contexts);
 
 // MPI_Finalize, once nothing is in flight any more: other ranks' operations may still be, for which the end of this

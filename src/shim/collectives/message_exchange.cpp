@@ -55,7 +55,8 @@ p2p::Request* start_one(const MessageDescriptor& message) {
   return message.is_send() ? open_send(message) : &endpoint()->receive(message.envelope, message.buffer);
 }
 
-// The endpoint communicator of a communicator whose exchanges go by messages; nullptr: they go another way. The same on all its ranks.
+// The endpoint communicator of a communicator whose exchanges go by messages; nullptr: they go another way. The same on
+// all its ranks.
 EndpointComm* exchange_comm(MPI_Comm comm) {
   EndpointComm* const all = endpoint_comm(comm);
   return all != nullptr && !all->mixed && !all->wide ? all : nullptr;

@@ -26,9 +26,9 @@ const collectives::Algorithm* inputs_only(collectives::Operation operation) {
   return &*std::ranges::find_if(all, &collectives::Algorithm::inputs_only);
 }
 
-// So many elements as the function of an operation that MPI_Op_create made cannot be called with at once: MPICH and Intel
-// MPI end the job there (MPICH 5.0 by an assertion in reduce_local.c), so ours is not the slower way, but the only one.
-// (Those of MPI_Op_create_c are not told apart: for these it takes room that the MPI library would not need.)
+// So many elements as the function of an operation that MPI_Op_create made cannot be called with at once: MPICH and
+// Intel MPI end the job there (MPICH 5.0 by an assertion in reduce_local.c), so ours is not the slower way, but the
+// only one. (Those of MPI_Op_create_c are not told apart: for these it takes room that the MPI library would not need.)
 bool beyond_an_int(const Key& key) { return key.element != 0 && key.bytes / key.element > INT_MAX; }
 
 // Of small operations of a few ranks these are a thousand.

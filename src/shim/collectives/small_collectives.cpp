@@ -93,8 +93,8 @@ std::optional<std::uint32_t> form_of(const Reading& reading, const xdp::Offload&
   return URA_XDP_FORM(*operation, root, what->op, what->type, bytes);
 }
 
-// Why an operation of this name is not eBPF code's for elements of so many bytes. Empty: it is, or there is nothing new to
-// say, since the nodes' operations differ.
+// Why an operation of this name is not eBPF code's for elements of so many bytes. Empty: it is, or there is nothing new
+// to say, since the nodes' operations differ.
 std::string why_not_attached(const xdp::Offload* offload, std::string_view name, std::uint64_t element) {
   if (offload == nullptr) return "there is no eBPF code between all of a communicator's ranks";
   if (!offload->same_ops() || offload->op_named(name, element)) return "";

@@ -15,15 +15,15 @@
 namespace urakata::shim {
 
 // True: Urakata performs the call, and `code` and `request` are its result (persistent forms: prepared, not started).
-// False: nothing was done; it is the MPI library's. The decision rests on facts that are equal on all ranks, or on arguments
-// that the MPI library will refuse.
+// False: nothing was done; it is the MPI library's. The decision rests on facts that are equal on all ranks, or on
+// arguments that the MPI library will refuse.
 bool handled(const Call& call, MPI_Request* request, int* code);
 
 // The parts of a start, for all forms.
 
 // The communicator of a call to be handled, with its collective prepared and what was read of it. nullptr: it is
-// the MPI library's, as with handled(). Without a prepared collective: there is no memory for it here, and other ranks may
-// have it, so the start is to fail.
+// the MPI library's, as with handled(). Without a prepared collective: there is no memory for it here, and other ranks
+// may have it, so the start is to fail.
 Communicator* accept(const Call& call, Reading& reading, Prepared*& prepared);
 
 // part_for() where there is such a part.

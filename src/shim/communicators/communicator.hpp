@@ -110,9 +110,9 @@ class Communicator final : public transport::Group {
 // The world ranks of an intracommunicator; empty where one is not in MPI_COMM_WORLD.
 std::vector<std::int32_t> world_ranks(MPI_Comm handle);
 
-// The communicator of a handle whose non-blocking collectives Urakata handles; nullptr where they are the MPI library's:
-// not known (shim/communicators/communicator_origin.hpp), of one rank, of ranks whose options differ, without a
-// context, or switched to engine `native`.
+// The communicator of a handle whose non-blocking collectives Urakata handles; nullptr where they are the MPI
+// library's: not known (shim/communicators/communicator_origin.hpp), of one rank, of ranks whose options differ,
+// without a context, or switched to engine `native`.
 Communicator* communicator(MPI_Comm handle);
 
 // MPI_Comm_free or MPI_Comm_disconnect is about to free the handle. What is known of it stays until then.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls that make communicators: the MPI library makes them, and where ranks share a space they become endpoint communicators.
+// The calls that make communicators: the MPI library makes them, and where ranks share a space they become endpoint
+// communicators.
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/entries.hpp"

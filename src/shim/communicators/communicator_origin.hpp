@@ -2,8 +2,8 @@
 // The numbers of each communicator whose collectives may be Urakata's: its own, and those for what is made from it.
 //
 // Known are MPI_COMM_WORLD and what the program makes from known communicators by blocking calls, or by
-// MPI_Comm_create_group and MPI_Intercomm_merge where all ranks are in MPI_COMM_WORLD. All others are the MPI library's on
-// every rank: those of MPI_Comm_idup (its call must not wait, and its ranks are not in it together), of sessions, of
+// MPI_Comm_create_group and MPI_Intercomm_merge where all ranks are in MPI_COMM_WORLD. All others are the MPI library's
+// on every rank: those of MPI_Comm_idup (its call must not wait, and its ranks are not in it together), of sessions, of
 // MPI_COMM_SELF (one rank), with ranks of other jobs, intercommunicators, and what is made from any of these.
 //
 // Thread-safety: as job/contexts.hpp.

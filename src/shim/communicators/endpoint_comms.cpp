@@ -41,8 +41,8 @@ bool may_need_native(const Request& request) {
   return request.is_message() && !by_endpoint && (request.persistent || request.message.mixed != nullptr);
 }
 
-// Looks at all requests that exist, so not for calls that must be fast. Those of other endpoint communicators may be in use by other
-// threads, so nothing but their endpoint communicator is read.
+// Looks at all requests that exist, so not for calls that must be fast. Those of other endpoint communicators may be in
+// use by other threads, so nothing but their endpoint communicator is read.
 template <class Is>
 bool any_request(const EndpointComm& endpoint_comm, Is is) {
   const std::uint32_t made = request_table.made.load(std::memory_order_acquire);

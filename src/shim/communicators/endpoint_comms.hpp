@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The endpoint communicators of this process (messages/endpoint_comm.hpp): from a communicator's handle to its endpoint communicator.
+// The endpoint communicators of this process (messages/endpoint_comm.hpp): from a communicator's handle to its endpoint
+// communicator.
 //
-// Communicators that are not known (shim/communicators/communicator_origin.hpp) stay with the MPI library, as do those of which the endpoint
-// reaches nobody.
+// Communicators that are not known (shim/communicators/communicator_origin.hpp) stay with the MPI library, as do those
+// of which the endpoint reaches nobody.
 // Both sides of a pair decide alike, since all know who shares a space and who has a link.
 //
 // Thread-safety: endpoint_comm() by any thread; the others as MPI says of the calls that they stand for.
@@ -44,12 +45,14 @@ void for_each_endpoint_comm(const std::function<void(const EndpointComm&)>& visi
 // The program has given the communicator these hints.
 void note_assertions(MPI_Comm handle, MPI_Info info);
 
-// The program is about to free or to disconnect the communicator. Returns what that means for its endpoint communicator, which stays
-// as it is. If the MPI library's communicator is kept, receives may still be pending on it; it is freed after them.
+// The program is about to free or to disconnect the communicator. Returns what that means for its endpoint
+// communicator, which stays as it is. If the MPI library's communicator is kept, receives may still be pending on it;
+// it is freed after them.
 EndpointComm::Freed before_free(MPI_Comm handle, bool disconnects);
 // The program has freed or disconnected the communicator; `freed` is what before_free() has returned.
 void close_endpoint_comm(MPI_Comm handle, const EndpointComm::Freed& freed);
-// The MPI library is about to free the handle: only this thread finds its endpoint communicator until close_endpoint_comm() or restore_endpoint_comm().
+// The MPI library is about to free the handle: only this thread finds its endpoint communicator until
+// close_endpoint_comm() or restore_endpoint_comm().
 void withdraw_endpoint_comm(MPI_Comm handle);
 // The MPI library has refused.
 void restore_endpoint_comm(MPI_Comm handle);

@@ -4,7 +4,8 @@
 // The handle of a freed communicator must not be used. So its error handler is kept where objects of ours outlive the
 // handle. It is called on a new communicator of this rank alone, which is the handle that a user's function gets.
 //
-// Thread-safety: forget_error_handler() by any thread, also by progress threads; the rest by threads that may call the MPI library.
+// Thread-safety: forget_error_handler() by any thread, also by progress threads; the rest by threads that may call the
+// MPI library.
 #pragma once
 
 #include "messages/native_receives.hpp"

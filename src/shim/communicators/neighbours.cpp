@@ -68,8 +68,8 @@ Neighbours::Ordered try_all(MPI_Comm alone) {
   return found;
 }
 
-// A communicator of this process alone, which nothing is tried on but by those made of it: what an MPI library notes of the
-// making goes with it. By messages.
+// A communicator of this process alone, which nothing is tried on but by those made of it: what an MPI library notes of
+// the making goes with it. By messages.
 MPI_Comm lone() {
   MPI_Group own = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;

@@ -37,9 +37,9 @@ struct Neighbours {
   }
 };
 
-// Nothing where the communicator has no topology. Local: asks the MPI library, and where one rank is a neighbour twice, the
-// first time, tries on a private communicator which of two blocks goes to which place: MPI libraries differ there, from the standard, and
-// in themselves by form.
+// Nothing where the communicator has no topology. Local: asks the MPI library, and where one rank is a neighbour twice,
+// the first time, tries on a private communicator which of two blocks goes to which place: MPI libraries differ there,
+// from the standard, and in themselves by form.
 std::optional<Neighbours> read_neighbours(MPI_Comm handle);
 
 }  // namespace urakata::shim

@@ -34,7 +34,8 @@ int outcome_of(const p2p::Request& request) {
   return request.finished.load(std::memory_order_acquire) ? code_of(request.result) : MPI_SUCCESS;
 }
 
-// The end of a receive of a mixed endpoint communicator, of which the MPI library has told the program where it was the MPI library's.
+// The end of a receive of a mixed endpoint communicator, of which the MPI library has told the program where it was the
+// MPI library's.
 int end_mixed(const messages::MixedReceive::End& end, MPI_Status* status, bool* told) {
   *told = end.code != MPI_SUCCESS || end.request.has_value();
   if (end.code != MPI_SUCCESS) {
@@ -258,8 +259,8 @@ void note_unsuccessful_test(Request& request) {
 }
 
 void note_unsuccessful_call() {
-  // Each time, since a large message of the MPI library's may need thousands of tests. The core is not given away: another
-  // rank may keep it for a whole turn.
+  // Each time, since a large message of the MPI library's may need thousands of tests. The core is not given away:
+  // another rank may keep it for a whole turn.
   if (endpoint() == nullptr) return;
   if (link() != nullptr) link()->ask_next();
   endpoint()->backoff_settings().poll();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's own messages on an endpoint communicator: from the descriptor to the endpoint, and from its results to an MPI_Status.
-// The fast path of a small one is in fast_path.hpp.
+// The program's own messages on an endpoint communicator: from the descriptor to the endpoint, and from its results to
+// an MPI_Status. The fast path of a small one is in fast_path.hpp.
 //
 // Thread-safety: as MPI says of the calls that these stand for.
 #pragma once
@@ -62,7 +62,8 @@ struct MessageState {
 
 // Is it a rank that the endpoint does not reach, on a mixed endpoint communicator?
 bool outside(int rank, MPI_Comm comm);
-// Is there no need to wait for other receives, so that the MPI library may have a receive from outside, or a probe, at once?
+// Is there no need to wait for other receives, so that the MPI library may have a receive from outside, or a probe, at
+// once?
 inline bool at_once(const MessageDescriptor& descriptor) {
   return descriptor.carrier == Carrier::by_native && mixed_queue->free_for_native(copy_of(descriptor));
 }

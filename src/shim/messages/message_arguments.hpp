@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the arguments of MPI_Send and its kin to a descriptor (messages/message_descriptor.hpp). Inline, as is all of the
-// fast path of a small message (fast_path.hpp).
+// From the arguments of MPI_Send and its kin to a descriptor (messages/message_descriptor.hpp). Inline, as is all of
+// the fast path of a small message (fast_path.hpp).
 //
 // Thread-safety: as MPI says of the calls that these stand for.
 #pragma once
@@ -38,8 +38,8 @@ inline const Datatype& datatype_of(const MessageDescriptor& descriptor) {
   return true;
 }
 
-// Endpoint communicator, pattern and way of a receive or a probe. True: the call is ours. False: it is the MPI library's, also where the MPI library
-// has to refuse an argument.
+// Endpoint communicator, pattern and way of a receive or a probe. True: the call is ours. False: it is the MPI
+// library's, also where the MPI library has to refuse an argument.
 [[gnu::always_inline]] inline bool probing(int source, int tag, MPI_Comm comm, MessageDescriptor& descriptor) {
   if (endpoint() == nullptr) return false;
   descriptor.endpoint_comm = endpoint_comm(comm);

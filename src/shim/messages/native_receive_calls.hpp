@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI library's side of the program's messages on endpoint communicators (messages/native_receives.hpp), and the queue of its mixed receives.
+// The MPI library's side of the program's messages on endpoint communicators (messages/native_receives.hpp), and the
+// queue of its mixed receives.
 //
 // Thread-safety: open_mixed_queue() by the thread that calls MPI_Init; the rest by any.
 #pragma once

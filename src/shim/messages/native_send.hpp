@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The send of an MPI_Sendrecv and its kin on a mixed endpoint communicator, where it goes through the MPI library and the receive does not.
+// The send of an MPI_Sendrecv and its kin on a mixed endpoint communicator, where it goes through the MPI library and
+// the receive does not.
 //
 // Thread-safety: by any thread; an object by one at a time.
 #pragma once

@@ -13,8 +13,8 @@
 namespace urakata::shim {
 namespace {
 
-// On a mixed endpoint communicator the space and the MPI library are probed first in turn, so that neither keeps the other's messages
-// out.
+// On a mixed endpoint communicator the space and the MPI library are probed first in turn, so that neither keeps the
+// other's messages out.
 bool space_first() {
   thread_local unsigned turn = 0;
   return ++turn % 2 == 0;
@@ -53,8 +53,8 @@ bool take(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status*
   return take_from_native(descriptor, message, status) || take_here(descriptor, message, status);
 }
 
-// The request becomes that of the receive. False: an argument is wrong, which is for the MPI library to say of a receive from
-// nobody, and the message stays, or (with an error code) its buffer cannot be staged.
+// The request becomes that of the receive. False: an argument is wrong, which is for the MPI library to say of a
+// receive from nobody, and the message stays, or (with an error code) its buffer cannot be staged.
 bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Datatype type, int* code) {
   *code = MPI_SUCCESS;
   MessageDescriptor descriptor;

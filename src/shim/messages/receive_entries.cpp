@@ -63,8 +63,8 @@ struct Exchange {
   bool receives = false;
 };
 
-// True: it is ours. Where both halves are with MPI_PROC_NULL or through the MPI library, or an argument is wrong, it is the
-// MPI library's.
+// True: it is ours. Where both halves are with MPI_PROC_NULL or through the MPI library, or an argument is wrong, it is
+// the MPI library's.
 bool exchanging(const ExchangeSide& in, Exchange& both) {
   const ExchangeSide& out = both.out;
   both.sends = out.peer != MPI_PROC_NULL;

@@ -27,7 +27,8 @@ namespace {
   return send_other_later(descriptor, request);
 }
 
-// Each of them for all modes and both kinds of counts: an MPI error code, or kNotOurs where the call is the MPI library's.
+// Each of them for all modes and both kinds of counts: an MPI error code, or kNotOurs where the call is the MPI
+// library's.
 int send(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, p2p::Mode mode) {
   MessageDescriptor descriptor;
   if (!outgoing(buffer, count, type, dest, tag, comm, mode, descriptor)) {

@@ -111,7 +111,8 @@ void wait_by_link(bool in_space, p2p::BackoffSettings& settings) {
     settings.told = told_by_link;
     settings.poll_gives_way = native_gives_way();
     // Others want the core, too, also where this node's ranks have one each (containers). A spin of 50 us before each
-    // yield made a ring of 8 B on three test hosts with two cores take 45 us; without it takes 26, the MPI library's 28.
+    // yield made a ring of 8 B on three test hosts with two cores take 45 us; without it takes 26, the MPI library's
+    // 28.
     settings.oversubscribed = settings.oversubscribed || settings.poll_gives_way;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's own messages between nodes by transport wire: this process's link, and the progress thread that moves it while
-// the program computes.
+// The program's own messages between nodes by transport wire: this process's link, and the progress thread that moves
+// it while the program computes.
 //
 // Two ranks use it where transport wire joins their nodes and both have a link (WIRE_MESSAGES). An endpoint without a
 // space is there for its sake alone; messages to other ranks of the node then stay with the MPI library.

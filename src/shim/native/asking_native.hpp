@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marks a call that asks the MPI library for messages from within our own polling: the MPI library then calls the hook of its progress,
-// which has nothing to do, since whoever asks has moved all that is ours just before.
+// Marks a call that asks the MPI library for messages from within our own polling: the MPI library then calls the hook
+// of its progress, which has nothing to do, since whoever asks has moved all that is ours just before.
 //
 // Thread-safety: each thread has its own.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// More elements than an int counts, on MPI libraries without MPI_Count forms: one element of a type of blocks of 2^30 and the
-// rest.
+// More elements than an int counts, on MPI libraries without MPI_Count forms: one element of a type of blocks of 2^30
+// and the rest.
 #pragma once
 
 #include <cstdint>

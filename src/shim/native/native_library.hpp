@@ -30,8 +30,8 @@ enum class MessagePath : std::uint8_t {
 
 struct alignas(64) NativeLibrary {
   bool found = false;
-  // Beside what the entry points of messages jump to where it is the MPI library's: after a system call (a copy by the kernel)
-  // each cache line and page that a call touches has to come anew.
+  // Beside what the entry points of messages jump to where it is the MPI library's: after a system call (a copy by the
+  // kernel) each cache line and page that a call touches has to come anew.
   MessagePath message_path = MessagePath::space;
   // Something has been loaded that nobody has looked at yet, or a driver of devices is there: devices.hpp. On this line
   // since all that take buffers read it.
@@ -40,8 +40,8 @@ struct alignas(64) NativeLibrary {
   URAKATA_NATIVE_FUNCTIONS(URAKATA_MEMBER, URAKATA_MEMBER, URAKATA_MEMBER)
 #undef URAKATA_MEMBER
 
-  // Lets a function be called from within the MPI library's own waiting, so that our instances move while the program is
-  // blocked in a call that we do not handle. Open MPI has it; nullptr elsewhere.
+  // Lets a function be called from within the MPI library's own waiting, so that our instances move while the program
+  // is blocked in a call that we do not handle. Open MPI has it; nullptr elsewhere.
   int (*progress_register)(int (*callback)()) = nullptr;
   int (*progress_unregister)(int (*callback)()) = nullptr;
   // Whether the MPI library gives the core away in a poll that finds nothing; returns what it was. Open MPI has it.
@@ -53,15 +53,16 @@ struct alignas(64) NativeLibrary {
 
 extern NativeLibrary native;
 
-// Looks the MPI library up; ends the process with a message if there is none or one of another ABI. Called by every entry
-// point that may be the first (native.found says that it was done).
+// Looks the MPI library up; ends the process with a message if there is none or one of another ABI. Called by every
+// entry point that may be the first (native.found says that it was done).
 void find_native();
 
 // The MPI library's function or datum of this name; nullptr: it has none.
 void* native_symbol(const char* name);
 
-// Is the address inside the MPI library's own libraries? MPI-IO, for one, calls MPI through the public names; such calls are
-// the MPI library's business and pass untouched. Fortran bindings are not the MPI library in this sense. Cheap when seen before.
+// Is the address inside the MPI library's own libraries? MPI-IO, for one, calls MPI through the public names; such
+// calls are the MPI library's business and pass untouched. Fortran bindings are not the MPI library in this sense.
+// Cheap when seen before.
 bool inside_native(const void* address);
 
 }  // namespace urakata::shim

@@ -21,8 +21,8 @@ struct NativeMessages {
   static bool take_away(std::int32_t peer, std::int32_t tag, MPI_Request* request);
 };
 
-// CPU time (ns, by the time stamp counter) that this thread has spent in our calls of the MPI library; counted only while
-// process().measuring(). For `nbc-start-own-us`.
+// CPU time (ns, by the time stamp counter) that this thread has spent in our calls of the MPI library; counted only
+// while process().measuring(). For `nbc-start-own-us`.
 std::uint64_t native_ticks();
 
 }  // namespace urakata::shim

@@ -11,13 +11,13 @@
 
 namespace urakata::shim {
 
-// Sets the attribute; in MPI_Init. `end` is called once, inside finalize_with_callback(). False: the MPI library refuses
-// the attribute, and `end` is not called.
+// Sets the attribute; in MPI_Init. `end` is called once, inside finalize_with_callback(). False: the MPI library
+// refuses the attribute, and `end` is not called.
 bool set_finalize_callback(void (*end)());
 
 // Deletes the attributes that the program has set on MPI_COMM_SELF by MPI_Comm_set_attr, the last one first, as
-// MPI_Finalize is about to. For MPICH, which takes no locks there, so that no thread of ours may call it. Each callback is
-// called once: where one returns an error, its attribute goes all the same, and finalize_with_callback() reports the
+// MPI_Finalize is about to. For MPICH, which takes no locks there, so that no thread of ours may call it. Each callback
+// is called once: where one returns an error, its attribute goes all the same, and finalize_with_callback() reports the
 // error. So attributes whose keyval was not made by MPI_Comm_create_keyval are left to MPI_Finalize.
 void delete_attributes_of_self();
 

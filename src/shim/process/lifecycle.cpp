@@ -45,8 +45,8 @@ void forget(MPI_Comm handle, const urakata::shim::EndpointComm::Freed& freed) {
   urakata::shim::forget_communicator(handle);
 }
 
-// The program's delete callbacks may still use the communicator, so what is ours goes behind the MPI library's call. Another
-// thread may be given the same handle before that call returns, so during the call only this thread finds it.
+// The program's delete callbacks may still use the communicator, so what is ours goes behind the MPI library's call.
+// Another thread may be given the same handle before that call returns, so during the call only this thread finds it.
 int free_communicator(MPI_Comm* comm, bool disconnects) {
   MPI_Comm const handle = *comm;
   const urakata::shim::EndpointComm::Freed freed = urakata::shim::before_free(handle, disconnects);

@@ -58,8 +58,8 @@ bool was_spawned() {
 }
 
 // Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a
-// rank that waits, but a progress thread that yields to a computing thread gets the core back only when that one's turn is over:
-// some milliseconds later. It polls a few times and sleeps anyway, so it does not yield.
+// rank that waits, but a progress thread that yields to a computing thread gets the core back only when that one's turn
+// is over: some milliseconds later. It polls a few times and sleeps anyway, so it does not yield.
 void around_progress_test(bool begins) {
   static bool before = false;  // there is one progress thread (make_engines)
   if (begins) {
@@ -100,7 +100,8 @@ tune::RunFacts run_facts() {
                                                                       wish.placement, wish.progress_cpus)
                                              .within_node;
   const tune::TransportTerms terms = tune::transport_terms(wish.transport);
-  // MPI_THREAD_MULTIPLE is to be had in MPI_Init only. So what may turn out to be better than the wire counts here, too.
+  // MPI_THREAD_MULTIPLE is to be had in MPI_Init only. So what may turn out to be better than the wire counts here,
+  // too.
   facts.by_wire =
       tune::counts_on_wire({.alone = started.local_ranks == 1 && started.ranks > 1,
                             .wire = terms.wire,
@@ -216,8 +217,8 @@ bool Process::set_up() {
   }
   open_world_channel_set();
   // exit() without MPI_Finalize: the progress threads must be gone before the libraries are taken down. A forked child
-  // has none, and may lack the memory of theirs. MPICH calls exit() on the thread that finds a fatal error, which may be
-  // a progress thread: that cannot wait for itself, nor for others, which may wait for a lock that it holds.
+  // has none, and may lack the memory of theirs. MPICH calls exit() on the thread that finds a fatal error, which may
+  // be a progress thread: that cannot wait for itself, nor for others, which may wait for a lock that it holds.
   static const pid_t owner = getpid();
   std::atexit([] {
     if (getpid() == owner && !on_progress_thread) process().stop_progress_threads();

@@ -72,7 +72,8 @@ class Process {
  private:
   job::Facts own_facts();             // asks the MPI library for its largest tag
   std::int32_t make_communicators();  // the private ones; returned is the lowest rank on this node
-  // Meets the other ranks and makes everything ready for operations. False: all is the MPI library's, on every rank alike.
+  // Meets the other ranks and makes everything ready for operations. False: all is the MPI library's, on every rank
+  // alike.
   bool set_up();
   void choose_messages(job::Bootstrap& world);
   std::string why_no_kernel(job::Bootstrap& world);

@@ -24,8 +24,8 @@ bool any_link_known();
 void learn_links(job::Bootstrap& world, transport::Stripes& stripes, const Sites& sites,
                  std::span<const std::int32_t> nodes, const job::HaveStripes& have_stripes);
 
-// Collective, in MPI_Finalize, and nothing where there is no file: did the links carry what it says? If not, rank 0 says
-// so and notes it there, and the next job measures them.
+// Collective, in MPI_Finalize, and nothing where there is no file: did the links carry what it says? If not, rank 0
+// says so and notes it there, and the next job measures them.
 void judge_links(job::Bootstrap& world, transport::Stripes& stripes, const Sites& sites);
 
 std::vector<observe::Meta::Sites::Link> report_of_links(const Sites& sites);

@@ -13,10 +13,10 @@
 
 namespace urakata::shim {
 
-// Finds out which ranks are in the same space as this one and which its link reaches, and opens the endpoint communicator of
-// MPI_COMM_WORLD. Collective over MPI_COMM_WORLD. `wanted`: this rank was started to be in a space; ranks that were not
-// call it, too. `progress_thread`: the MPI library cannot call Urakata while the program is blocked in it, so a progress thread
-// progresses the messages.
+// Finds out which ranks are in the same space as this one and which its link reaches, and opens the endpoint
+// communicator of MPI_COMM_WORLD. Collective over MPI_COMM_WORLD. `wanted`: this rank was started to be in a space;
+// ranks that were not call it, too. `progress_thread`: the MPI library cannot call Urakata while the program is blocked
+// in it, so a progress thread progresses the messages.
 void enter_space(bool wanted, bool progress_thread);
 
 // Collective, once the program sends no more. Returns when all ranks have called it: the messages that they still

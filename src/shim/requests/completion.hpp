@@ -25,8 +25,8 @@ class Failure {
 
   // Calls the error handler; the result is the MPI error code of the call.
   int tell();
-  // The same for a call with an array of requests, which fails with MPI_ERR_IN_STATUS. As the MPI library does it: Open MPI's
-  // handler is the first failed request's and gets its error, MPICH's is that of MPI_COMM_WORLD and gets
+  // The same for a call with an array of requests, which fails with MPI_ERR_IN_STATUS. As the MPI library does it: Open
+  // MPI's handler is the first failed request's and gets its error, MPICH's is that of MPI_COMM_WORLD and gets
   // MPI_ERR_IN_STATUS.
   int tell_of_array();
 
@@ -48,8 +48,8 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
 // The same for a call with one request: the error handler has been called.
 int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin);
 
-// Completes all requests of ours in an array, which are done, after the MPI library has completed its own with the result
-// `native_code`. The result is that of the call.
+// Completes all requests of ours in an array, which are done, after the MPI library has completed its own with the
+// result `native_code`. The result is that of the call.
 int complete_all(int count, MPI_Request* requests, MPI_Status* statuses, std::uint64_t begin, int native_code);
 
 // As the standard says for null and inactive requests, and for collectives: the MPI library's own empty status.

@@ -39,8 +39,8 @@ class Waiting {
 
   // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores, and never where
   // each rank has one; doing it again after each poll would halve the chances to see a message. MPICH leaves it to us.
-  // Where only the wire is awaited the MPI library is seldom polled, so the core is ours to give away: to a rank that shares
-  // it, or to nobody.
+  // Where only the wire is awaited the MPI library is seldom polled, so the core is ours to give away: to a rank that
+  // shares it, or to nobody.
   void give_way() {
     if (process().progress().told()) {
       sched_yield();

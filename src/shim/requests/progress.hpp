@@ -21,16 +21,16 @@ class Progress {
   // The engines are made. `wire`: messages of ours may go by transport wire. `world`: the private communicator.
   void open(bool wire, MPI_Comm world);
 
-  // From now on the MPI library's own waiting drives the engines too, where it offers that. Until the first communicator of
-  // ours it does not: a program that uses nothing of Urakata waits as fast as without.
+  // From now on the MPI library's own waiting drives the engines too, where it offers that. Until the first
+  // communicator of ours it does not: a program that uses nothing of Urakata waits as fast as without.
   void hook();
   void unhook();
 
   // One step of every engine that has something pending. Returns whether anything moved.
   bool step_engines(std::int64_t bytes = engine::Domain::kStepBytes);
   // The same for a thread that calls until something is done. Now and then, where nothing moves, the MPI library's own
-  // messages are moved on: while all of ours go by wire nobody else asks the MPI library, and a peer may need its message from
-  // us before it does its part.
+  // messages are moved on: while all of ours go by wire nobody else asks the MPI library, and a peer may need its
+  // message from us before it does its part.
   bool step_all(std::int64_t bytes = engine::Domain::kStepBytes);
   // The same for a call that the program makes between computations, about what goes on without it: steps take a
   // sixty-fourth of the time at most, and most calls pass without one (StepPace).

@@ -2,10 +2,10 @@
 // Requests of our own: what the program gets for a collective that Urakata handles, and for a message that the endpoint
 // carries, in a space or over TCP (docs/design/decisions/0004-own-request-handles.md).
 //
-// Handles are told apart from the MPI library's by their value. Where handles are pointers, ours lie in a reserved range of
-// addresses; every 32-bit word of the block that a handle points to holds the request's Fortran integer, since Open
-// MPI's Fortran wrappers read that from the MPI library's request at an offset which differs between versions. Where handles
-// are integers, ours have MPICH's request bits with the kind "invalid", which no real handle has.
+// Handles are told apart from the MPI library's by their value. Where handles are pointers, ours lie in a reserved
+// range of addresses; every 32-bit word of the block that a handle points to holds the request's Fortran integer, since
+// Open MPI's Fortran wrappers read that from the MPI library's request at an offset which differs between versions.
+// Where handles are integers, ours have MPICH's request bits with the kind "invalid", which no real handle has.
 //
 // Thread-safety: make, find by any thread. A Request belongs to whoever may call MPI_Wait on it: one thread at a time,
 // by MPI's rules.
@@ -56,7 +56,8 @@ struct alignas(64) Request {
   observe::MessageOverlap message_overlap;       // with it
 
   inline MPI_Request handle() const;
-  // The endpoint communicator of its message or exchange; nullptr: there is none. By any thread, while another one uses the request.
+  // The endpoint communicator of its message or exchange; nullptr: there is none. By any thread, while another one uses
+  // the request.
   const EndpointComm* endpoint_comm() {
     const EndpointComm* const of_message = message.endpoint_comm().load(std::memory_order_acquire);
     return of_message != nullptr ? of_message : exchange_comm.load(std::memory_order_acquire);

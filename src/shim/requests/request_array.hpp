@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays that mix our requests with the MPI library's: the MPI library gets a copy of the array in which ours are MPI_REQUEST_NULL.
+// Arrays that mix our requests with the MPI library's: the MPI library gets a copy of the array in which ours are
+// MPI_REQUEST_NULL.
 //
 // Thread-safety: by any thread; the copy is the thread's own and stays valid until its next call of without_ours().
 #pragma once

@@ -31,12 +31,12 @@ int next_finished(int from, int count, const MPI_Request* requests, bool* active
   return count;
 }
 
-// Requests are tested from the first on, as MPI libraries do and programs expect, and ours before theirs. One of ours that is
-// always done again would keep the others out, and so would several that take turns. So each time that so many were
-// found in an array, the test begins elsewhere: in turn with the MPI library's, and behind all that were found since it last
-// began behind some. What stays finished is found at last: meanwhile only what is before it can be found, and each
-// time the test begins farther on, or from the beginning again. (Of a thread that tests more than four arrays in turn none
-// is remembered long enough.)
+// Requests are tested from the first on, as MPI libraries do and programs expect, and ours before theirs. One of ours
+// that is always done again would keep the others out, and so would several that take turns. So each time that so many
+// were found in an array, the test begins elsewhere: in turn with the MPI library's, and behind all that were found
+// since it last began behind some. What stays finished is found at last: meanwhile only what is before it can be found,
+// and each time the test begins farther on, or from the beginning again. (Of a thread that tests more than four arrays
+// in turn none is remembered long enough.)
 class Order {
  public:
   explicit Order(const MPI_Request* requests) : history_(history_of(requests)) {

@@ -18,8 +18,8 @@ inline bool goes_on_by_kernel(const Request& request) {
   return run != nullptr && run->executor != nullptr && request.active && !run->finished() && !run->readiness();
 }
 
-// A step of all that is ours; only now and then where, of these requests, those of ours that are not finished all go on by
-// the kernel. `begin`: as observed_entry() gave it; what is observed has its step each time.
+// A step of all that is ours; only now and then where, of these requests, those of ours that are not finished all go on
+// by the kernel. `begin`: as observed_entry() gave it; what is observed has its step each time.
 void step_before_test(int count, const MPI_Request* requests, std::uint64_t begin);
 
 }  // namespace urakata::shim

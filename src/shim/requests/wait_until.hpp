@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waits where there is an endpoint: moves on everything that is ours, the rank's messages and collectives, until something is so.
+// Waits where there is an endpoint: moves on everything that is ours, the rank's messages and collectives, until
+// something is so.
 #pragma once
 
 #include "p2p/backoff.hpp"

@@ -65,8 +65,8 @@ Type unsigned_of(std::size_t bytes) {
 Type float_of(std::size_t bytes) { return bytes == 4 ? Type::f32 : bytes == 8 ? Type::f64 : Type::f80; }
 Type complex_of(std::size_t bytes) { return bytes == 8 ? Type::c32 : bytes == 16 ? Type::c64 : Type::c80; }
 
-// Asked by packing no element, on a communicator where errors return: it is for the MPI library to refuse such a type, with
-// the error handler of the call's communicator.
+// Asked by packing no element, on a communicator where errors return: it is for the MPI library to refuse such a type,
+// with the error handler of the call's communicator.
 bool is_committed(MPI_Datatype handle) {
   unsigned char none = 0;
   int position = 0;
@@ -93,8 +93,8 @@ bool packs_as_it_lies(MPI_Datatype handle, std::uint64_t size) {
   return true;
 }
 
-// An element that is too large for the MPI library's MPI_Pack moves as a message from this process to itself. `from` and `to`
-// are one element each.
+// An element that is too large for the MPI library's MPI_Pack moves as a message from this process to itself. `from`
+// and `to` are one element each.
 void by_message(const void* from, MPI_Datatype from_type, void* to, MPI_Datatype to_type) {
   static std::atomic<unsigned> calls{0};  // threads, and calls from within the MPI library's waiting, are told apart
   const int tag = static_cast<int>(calls.fetch_add(1, std::memory_order_relaxed) % 32768);

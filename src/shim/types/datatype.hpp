@@ -2,8 +2,8 @@
 // What the shim knows of the program's datatypes.
 //
 // A datatype is reduced to its canonical shape, and moved by our own loops; the few that cannot be reduced
-// (type_tree.hpp) are packed and unpacked by the MPI library. So every committed type can be moved: whether a type can must
-// not decide who performs an operation, since the partner's type may be another one.
+// (type_tree.hpp) are packed and unpacked by the MPI library. So every committed type can be moved: whether a type can
+// must not decide who performs an operation, since the partner's type may be another one.
 //
 // A datatype is described once and kept until MPI_Type_free and the last operation on it are past; operations retain
 // it, so a program may free a type while an operation runs. The MPI library's handle then lives as long.
@@ -61,7 +61,8 @@ using Datatypes = HandleMap<MPI_Datatype, const Datatype>;
 // datatype() of a handle that the thread has not asked for lately.
 const Datatype* look_up_datatype(MPI_Datatype handle);
 
-// The description of a type; nullptr for MPI_DATATYPE_NULL, what the MPI library does not know and what is not committed.
+// The description of a type; nullptr for MPI_DATATYPE_NULL, what the MPI library does not know and what is not
+// committed.
 inline const Datatype* datatype(MPI_Datatype handle) {
   const Datatypes::Found found = Datatypes::recall(handle);
   return found.known ? found.object : look_up_datatype(handle);

@@ -50,7 +50,8 @@ struct UserReducer : reduce::Reducer {
   const Datatype* type;
 };
 
-// What an operation handle means on a type: one of both, or neither (not defined, or not known: the MPI library's business).
+// What an operation handle means on a type: one of both, or neither (not defined, or not known: the MPI library's
+// business).
 struct Meaning {
   const reduce::Reducer* builtin = nullptr;
   UserOperation* user = nullptr;

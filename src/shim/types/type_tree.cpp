@@ -101,7 +101,8 @@ class TypeArguments {
   struct List {
     std::vector<Number> numbers;
     std::size_t next = 0;
-    // An MPI library that gives fewer than it should gives zeros: the size then differs, and the type is left to the MPI library.
+    // An MPI library that gives fewer than it should gives zeros: the size then differs, and the type is left to the
+    // MPI library.
     Number at_next() { return next < numbers.size() ? numbers[next++] : Number{}; }
     void resize(MPI_Count length) { numbers.resize(static_cast<std::size_t>(length)); }
   };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests and performance targets ask of Urakata about its own work. It is not installed, and may change at any time.
+/* What tests and performance targets ask of Urakata about its own work. It is not installed, and may change at any
+ * time.
  *
  * As the functions of urakata.h, these come from the preload library, are weak, and may be called by any thread between
  * MPI_Init and MPI_Finalize. Without Urakata they must not be called.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A progress thread that moves an endpoint's link while the program computes: it matches, unpacks and answers. It never enters the
-// MPI library, so it needs no MPI_THREAD_MULTIPLE: what would is left to callers.
+// A progress thread that moves an endpoint's link while the program computes: it matches, unpacks and answers. It never
+// enters the MPI library, so it needs no MPI_THREAD_MULTIPLE: what would is left to callers.
 //
-// It is in one of four states (base/progress_thread_states.hpp), but listens while it works, since expect() need not wake it then:
+// It is in one of four states (base/progress_thread_states.hpp), but listens while it works, since expect() need not
+// wake it then:
 //   working    it moves what can move
 //   listening  requests are open, or something is on its way out, and no caller waits: it sleeps until the link's
 //              descriptor tells of readiness
@@ -43,7 +44,8 @@ class LinkProgress {
   LinkProgress(const LinkProgress&) = delete;
   LinkProgress& operator=(const LinkProgress&) = delete;
 
-  // A request is open that the link may have to move. `long_message`: which pays for waking the progress thread from a nap.
+  // A request is open that the link may have to move. `long_message`: which pays for waking the progress thread from a
+  // nap.
   void expect(bool long_message);
   // A caller begins to wait.
   void note_wait();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Long payload of the link (wire_link.hpp) by transport `stripes`: that to ranks at other sites, over as many connections as
-// fill the links between sites, and that which is spread at one site; over the others where one is lost.
+// Long payload of the link (wire_link.hpp) by transport `stripes`: that to ranks at other sites, over as many
+// connections as fill the links between sites, and that which is spread at one site; over the others where one is lost.
 //
 // A pair of ranks has kOrders orders of payloads in each direction. Both ends begin those of an order in the same
-// sequence and cut them alike, into slices of kSlice: so the k-th message of the stripes at one end is the k-th at the other,
-// and no more is said of them. Order 0 has what follows a CTS, in the sequence of these, or at one site a `link_spread`.
-// A payload that goes before it is asked for has an order of its own until its CTS is there. A sender has kSlices of a
-// payload under way, and so has a receiver whose elements have holes: it unpacks each by way of memory of ours.
+// sequence and cut them alike, into slices of kSlice: so the k-th message of the stripes at one end is the k-th at the
+// other, and no more is said of them. Order 0 has what follows a CTS, in the sequence of these, or at one site a
+// `link_spread`. A payload that goes before it is asked for has an order of its own until its CTS is there. A sender
+// has kSlices of a payload under way, and so has a receiver whose elements have holes: it unpacks each by way of memory
+// of ours.
 //
 // Ownership: elements are the caller's again when finished() tells of them, or after forget().
 //

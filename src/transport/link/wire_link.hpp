@@ -2,27 +2,27 @@
 // The link (p2p/link.hpp) by transport `wire`: the program's own messages between nodes over TCP connections of ours.
 //
 // A pair of processes has up to two connections for them, besides the one of our collectives, so that neither stands in
-// the other's way: `ordered` for all frames that must keep their order or are short (eager messages, RTS, CTS, credit, the
-// payload of a rendezvous that is no longer than an eager one), and `bulk` for other payload, so that small messages, be they
-// synchronous or without credit, do not stand behind long ones. Each is made when it is first wanted, by
-// either side: by the Wire's listener, with the job's secret. Where both begin at once, the lower rank's is the one, and
-// the higher rank's is closed; frames wait until both sides know which (`hello_ack`).
+// the other's way: `ordered` for all frames that must keep their order or are short (eager messages, RTS, CTS, credit,
+// the payload of a rendezvous that is no longer than an eager one), and `bulk` for other payload, so that small
+// messages, be they synchronous or without credit, do not stand behind long ones. Each is made when it is first wanted,
+// by either side: by the Wire's listener, with the job's secret. Where both begin at once, the lower rank's is the one,
+// and the higher rank's is closed; frames wait until both sides know which (`hello_ack`).
 //
 // Payload goes by writev from its place, and comes by readv straight into it. By `bulk` it goes in pieces of up to
 // kPiece, one payload of a pair after the other; elements with holes are packed and unpacked a piece at a time. A short
 // payload is one piece; where many frames wait for `ordered`, which would keep copies of them, it goes by `bulk`, too.
 //
-// To ranks at other sites (carry_by()) long payload goes by stripes and not by `bulk`. Since a question takes a round trip there,
-// payload of up to LinkStripes::kSlice goes with its RTS, where it lies still, and its CTS ends no more than the wait of its
-// sender; and so does an eager message that is longer than what a connection sends at once (RFC 6928), as a copy. That is
-// so much at a time that at most kAhead of a peer can be here that nobody has received.
+// To ranks at other sites (carry_by()) long payload goes by stripes and not by `bulk`. Since a question takes a round
+// trip there, payload of up to LinkStripes::kSlice goes with its RTS, where it lies still, and its CTS ends no more
+// than the wait of its sender; and so does an eager message that is longer than what a connection sends at once (RFC
+// 6928), as a copy. That is so much at a time that at most kAhead of a peer can be here that nobody has received.
 //
 // Payload of kLeastSpread and more to ranks at this site, in one piece of memory, goes by stripes, too, where several
 // connections carry it faster than one (width.hpp). Its sender says so by `link_spread` when its turn comes, after its
 // CTS, so nobody else need know.
 //
-// Credit: the eager messages that a peer has sent and the endpoint has not consumed are at most `credit` bytes, kFrame of
-// them for each; it is given back by the quarter.
+// Credit: the eager messages that a peer has sent and the endpoint has not consumed are at most `credit` bytes, kFrame
+// of them for each; it is given back by the quarter.
 //
 // Failure: where one of a pair's connections breaks, what has come by either is still taken, and the peer has failed.
 // So who has sent and ends loses nothing if flushed() has said so before. A process that ends with nothing open is told
@@ -68,11 +68,11 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   struct Settings {
     std::uint64_t eager_bytes = 64UL << 10;
     std::uint64_t credit = 1UL << 20;  // for each peer; more than 4/3 of eager_bytes + kFrame: all become eager again
-    // While callers wait, so many, readiness() always says yes and poll() asks the kernel. Else, and where this is nullptr
-    // (whoever waits for a message of a space asks all the time), it is asked now and then.
+    // While callers wait, so many, readiness() always says yes and poll() asks the kernel. Else, and where this is
+    // nullptr (whoever waits for a message of a space asks all the time), it is asked now and then.
     const std::atomic<unsigned>* waiting = nullptr;
-    // Of how many calls of readiness() one asks the kernel then; nullptr: each does. More than one where callers ask somebody
-    // else as well, who is likelier to have what they wait for.
+    // Of how many calls of readiness() one asks the kernel then; nullptr: each does. More than one where callers ask
+    // somebody else as well, who is likelier to have what they wait for.
     unsigned (*turns)() = nullptr;
     // For long payload to a rank at this site, if there is carry_by(); 0: as many as pay.
     std::uint32_t connections = 1;
@@ -82,9 +82,9 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   static Result<std::unique_ptr<WireLink>> open(Wire& wire, const Settings& settings);
   ~WireLink() override;
 
-  // Before the first message: to whom `stripes` carries it, payload of more than eager_bytes goes that way, and to others
-  // what is to have several connections. All that is open when these stripes are lost ends with an error, as where a
-  // connection is. All processes have called it, or none.
+  // Before the first message: to whom `stripes` carries it, payload of more than eager_bytes goes that way, and to
+  // others what is to have several connections. All that is open when these stripes are lost ends with an error, as
+  // where a connection is. All processes have called it, or none.
   Status carry_by(std::unique_ptr<LinkStripes> stripes);
 
   // Everything taken has been acknowledged by the peers' kernels: this process may end.
@@ -92,11 +92,13 @@ class WireLink final : public p2p::Link, private Connection::Sink {
   int descriptor() const { return epoll_; }
   // Sleeps until there is something to do, for at most so many nanoseconds. By any thread.
   void wait(std::uint64_t ns) const;
-  // The next readiness() asks the kernel: for who is about to want to know, as a program that tests in a loop. By any thread.
+  // The next readiness() asks the kernel: for who is about to want to know, as a program that tests in a loop. By any
+  // thread.
   void ask_next() const { asked_.store(0, std::memory_order_relaxed); }
   // How many peers have failed. By any thread.
   unsigned lost() const { return lost_peers_.load(std::memory_order_relaxed); }
-  // How often poll() has checked for peers that are gone without a word: four times in the wire's timeout. By any thread.
+  // How often poll() has checked for peers that are gone without a word: four times in the wire's timeout. By any
+  // thread.
   unsigned checks() const { return checks_.load(std::memory_order_relaxed); }
   // Is something on its way out that needs further polls? By any thread.
   bool sending() const { return sending_.load(std::memory_order_relaxed); }

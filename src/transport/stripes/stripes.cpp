@@ -68,8 +68,9 @@ Stripes::Traffic Stripes::traffic(std::int32_t rank) {
 
 // --- sending ---------------------------------------------------------------------------------------------------------
 
-// What a stripe of the first `most` may have under way: its share of all that is still to come, so that stripes end together. The
-// kernel takes more of it than that, and soon, as far as windows allow: then whoever asks first would have the most.
+// What a stripe of the first `most` may have under way: its share of all that is still to come, so that stripes end
+// together. The kernel takes more of it than that, and soon, as far as windows allow: then whoever asks first would
+// have the most.
 std::uint64_t Stripes::share_of(const Peer& to, std::uint32_t most) {
   std::uint64_t all = to.backlog;
   std::uint32_t stripes = 0;
@@ -84,8 +85,8 @@ std::uint64_t Stripes::share_of(const Peer& to, std::uint32_t most) {
 // The stripe that has the least under way, of those that can take more.
 Stripes::Free Stripes::free_stripe(Peer& to, const Streams& use) {
   Free best;
-  // Stripes that the link does not need take what goes first after a pause. Later that would come behind a queue that is full,
-  // and be lost, with nothing behind it that shows it.
+  // Stripes that the link does not need take what goes first after a pause. Later that would come behind a queue that
+  // is full, and be lost, with nothing behind it that shows it.
   const bool idle = std::ranges::all_of(to.stripes, [](const Stripe& stripe) { return stripe.unacked_bytes == 0; });
   if (idle) to.first_bytes = std::uint64_t{use.first} * kFirstFlight;
   const std::uint64_t share = share_of(to, use.most);

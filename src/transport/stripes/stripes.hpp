@@ -3,10 +3,10 @@
 // several connections at once.
 //
 // One TCP connection does not fill a long link: its window, its share, or a limit on each flow holds it back. So a pair
-// of ranks at different sites has several connections in each direction. Each is a *stripe* of this file; src/lanes/ uses
-// the word for a pair of site leaders. A piece carries the number of its message and its offset. It goes to the free
-// stripe with the fewest unacknowledged bytes, and no stripe holds more than its share of the bytes that remain. The
-// receiver reads a piece straight into its place. So stripes may differ in speed, and one may be lost.
+// of ranks at different sites has several connections in each direction. Each is a *stripe* of this file; src/lanes/
+// uses the word for a pair of site leaders. A piece carries the number of its message and its offset. It goes to the
+// free stripe with the fewest unacknowledged bytes, and no stripe holds more than its share of the bytes that remain.
+// The receiver reads a piece straight into its place. So stripes may differ in speed, and one may be lost.
 //
 //   stripe_piece  tag; id: 44 bits of offset in the message, 20 of its number; payload
 //   stripe_ack    number of pieces of this connection that have arrived, in place or in memory of ours
@@ -21,28 +21,29 @@
 // kMostKept, the send completes when enough of it has been acknowledged. Until the whole message has been acknowledged,
 // its rank has a reason to poll.
 //
-// A stripe is given up if it breaks, or if its other end acknowledges nothing while other stripes of the pair go on. Its
-// pieces go over the other stripes. Pieces that arrive twice are discarded. A piece may be arriving in a buffer while its
-// twin ends the message; the rest of that piece is read into other memory. A lost stripe is opened again after kAgain. If
-// all stripes are silent, or the only one is, a new one is tried: if it opens, the silent ones are given up. The messages
-// of a pair end with an error if no stripe has been heard of for the Wire's timeout, or if the peer no longer listens.
+// A stripe is given up if it breaks, or if its other end acknowledges nothing while other stripes of the pair go on.
+// Its pieces go over the other stripes. Pieces that arrive twice are discarded. A piece may be arriving in a buffer
+// while its twin ends the message; the rest of that piece is read into other memory. A lost stripe is opened again
+// after kAgain. If all stripes are silent, or the only one is, a new one is tried: if it opens, the silent ones are
+// given up. The messages of a pair end with an error if no stripe has been heard of for the Wire's timeout, or if the
+// peer no longer listens.
 //
 // If this end gives up a stripe, the peer may not learn of it, for instance if a router has dropped the flow. The peer
 // then keeps a connection on which nothing arrives. It finds out because nothing that it sends there is acknowledged.
-// A clear_to_send may have been lost on such a stripe. So every tick repeats clear_to_send on all stripes until a piece from behind
-// the first kPush bytes has come.
+// A clear_to_send may have been lost on such a stripe. So every tick repeats clear_to_send on all stripes until a piece
+// from behind the first kPush bytes has come.
 //
-// Notices go by all stripes and by wire. Stripes are open already. If a stripe has nothing under way, the kernel has the
-// notice when a failed call returns, even if its rank never calls again. A stripe within a piece, or a wire connection
-// that is not open yet, sends the notice only in a later call.
+// Notices go by all stripes and by wire. Stripes are open already. If a stripe has nothing under way, the kernel has
+// the notice when a failed call returns, even if its rank never calls again. A stripe within a piece, or a wire
+// connection that is not open yet, sends the notice only in a later call.
 //
 // The Wire's listener and secret make the connections, at a pair's first message, and as many as its backlog keeps
 // busy. No SO_RCVBUF or SO_SNDBUF is set, so the kernel sizes the windows. Little is left unsent in the kernel
 // (TCP_NOTSENT_LOWAT): a piece given to a slow stripe could not move to a fast one.
 //
 // A connection that is new, or was idle, sends kFirstFlight at once and then waits for a round trip. So what fits into
-// the first flights of all stripes is sent in them. There may be more stripes than the link needs: those beyond that number
-// never have more than a first flight under way.
+// the first flights of all stripes is sent in them. There may be more stripes than the link needs: those beyond that
+// number never have more than a first flight under way.
 //
 // The number of stripes of a pair follows from the link between the two sites, for pairs of nodes. A message may say
 // how many suit it (Message::streams), since an operation of few pairs takes more of each. A rank that receives from
@@ -141,7 +142,8 @@ class Stripes final : private Connection::Sink {
   std::map<std::int32_t, Traffic> traffic();
   Traffic traffic(std::int32_t rank);
 
-  // TCP's packets with data that the stripes to a rank have sent, those of lost stripes apart, and how many of them again.
+  // TCP's packets with data that the stripes to a rank have sent, those of lost stripes apart, and how many of them
+  // again.
   struct Packets {
     std::uint64_t sent = 0, again = 0;
     std::uint64_t arrived = 0;  // bytes, also of what came behind one that was lost; 0 where the kernel does not tell

@@ -19,8 +19,8 @@ namespace urakata::transport {
 namespace {
 
 constexpr int kUnsent = 32 * 1024;  // bytes that wait in the kernel for their turn, at most
-// ms without an acknowledgement: three lost packets in a row, one after another. Where the others have nothing left to do:
-// the last packet was lost, and what TCP sends again after 200 ms, too.
+// ms without an acknowledgement: three lost packets in a row, one after another. Where the others have nothing left to
+// do: the last packet was lost, and what TCP sends again after 200 ms, too.
 constexpr std::uint64_t kSilence = 600;
 constexpr std::uint64_t kLastSilence = 250;
 constexpr std::uint64_t kConnecting = 3000;

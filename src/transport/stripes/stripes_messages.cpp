@@ -189,7 +189,8 @@ std::byte* Stripes::place(Connection& from, const Frame& frame) {
   Incoming& incoming = found != sender.incoming.end() ? found->second : sender.incoming[stripe.key];
   if (incoming.pieces.contains(stripe.offset)) return throw_away(stripe, frame.bytes);  // it has come already
   if (incoming.port == nullptr) {
-    // Of twins, which stripes of which one was given up may bring at a time, each has a place of its own: either may end here.
+    // Of twins, which stripes of which one was given up may bring at a time, each has a place of its own: either may
+    // end here.
     stripe.aside = true;
     stripe.spill.resize(std::max<std::uint64_t>(frame.bytes, 1));
     return stripe.spill.data();

@@ -3,9 +3,9 @@
 // joins the nodes, be it that the network limits each flow, or that it deals out whole flows to bonded links.
 //
 // Nothing but payload that flows tells which it is, so the program's own is tried: where n connections are known, n
-// and 2n carry it in turn, in kRounds rounds. 2n stay if they were faster by kGain in each, so that noise must deceive as
-// often; then 4n are tried. The first round in which they were not ends the trial, and the next begins when kRest times as
-// long as it took has been spent sending: that part of the whole is tried in vain.
+// and 2n carry it in turn, in kRounds rounds. 2n stay if they were faster by kGain in each, so that noise must deceive
+// as often; then 4n are tried. The first round in which they were not ends the trial, and the next begins when kRest
+// times as long as it took has been spent sending: that part of the whole is tried in vain.
 //
 // One thread at a time.
 #pragma once

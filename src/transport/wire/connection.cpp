@@ -24,8 +24,8 @@ namespace urakata::transport {
 namespace {
 
 constexpr std::uint64_t kMostRead = 256UL * 1024;  // in one go, so that one step does not take long
-// The kernel is asked to wake us only when so many bytes have come: each packet would be readiness, and those who compute
-// on this core would pay for it.
+// The kernel is asked to wake us only when so many bytes have come: each packet would be readiness, and those who
+// compute on this core would pay for it.
 constexpr std::uint64_t kGather = 64UL * 1024;
 constexpr std::uint64_t kWorthGathering = 4096;
 constexpr std::uint64_t kRoom = 4UL * 1024 * 1024;  // what 1 Gb/s brings while a rank is off its core for 30 ms
@@ -258,8 +258,8 @@ bool Connection::receive(Sink& sink) {
   if (connecting_) return true;  // an error, which flush() will find
   const bool between = left_ == 0;
   Read last = read(sink);
-  // A long payload has begun: what is here of the rest is taken at once. The kernel would not tell of it before there is
-  // more, which can lack room there.
+  // A long payload has begun: what is here of the rest is taken at once. The kernel would not tell of it before there
+  // is more, which can lack room there.
   if (last == Read::some && between && left_ != 0) last = read(sink);
   if (last == Read::ended) return false;
   wake_after(left_);

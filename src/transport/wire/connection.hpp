@@ -4,9 +4,9 @@
 // A frame is a header of 24 bytes and, by its kind, a payload. Both ends are this program on one kind of machine, so
 // numbers travel as they lie in memory.
 //
-// A connection that this process makes may be lost before the other process has answered on it: that process computes and
-// its accept queue is full, or it has closed the connection as one that says nothing. Then begin_again() makes it anew.
-// Until the first answer what was sent is kept for that (kMostKept bytes; more is not sent).
+// A connection that this process makes may be lost before the other process has answered on it: that process computes
+// and its accept queue is full, or it has closed the connection as one that says nothing. Then begin_again() makes it
+// anew. Until the first answer what was sent is kept for that (kMostKept bytes; more is not sent).
 //
 // Thread-safety: none; the Wire's lock is held around every call.
 #pragma once
@@ -84,10 +84,10 @@ class Connection {
   std::uint64_t left_to_send() const;
   // The rest of the payload under way comes to its place in `room` instead, which has space for all of it.
   void divert(std::byte* room) { to_ = room + (frame_.bytes - left_); }
-  // The kernel keeps so much of what comes before it is read, at least; each connection has 4 MiB from the start. By itself
-  // the kernel lets a window grow by what its program has read in a round trip, less what is still to be read: where that
-  // is late, and read frame by frame, it stays at its first 64 KiB (tcp_rcv_space_adjust() of Linux 6.16), which a long link
-  // brings in less than a round trip. Unlike SO_RCVBUF this leaves all beyond to the kernel.
+  // The kernel keeps so much of what comes before it is read, at least; each connection has 4 MiB from the start. By
+  // itself the kernel lets a window grow by what its program has read in a round trip, less what is still to be read:
+  // where that is late, and read frame by frame, it stays at its first 64 KiB (tcp_rcv_space_adjust() of Linux 6.16),
+  // which a long link brings in less than a round trip. Unlike SO_RCVBUF this leaves all beyond to the kernel.
   void make_room(std::uint64_t bytes) const;
   // Has the other node shown no sign of life for `silence_ms`, although the kernel had asked for one at this call and
   // the one before? Or could the connection not be made in four calls? Then it breaks. False: broken.

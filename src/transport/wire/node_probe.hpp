@@ -2,9 +2,10 @@
 // Does the kernel of another node answer, although a process there has not accepted a connection?
 //
 // A process that only computes accepts no connection. Its kernel completes connections for it until the accept queue is
-// full (net.core.somaxconn). From then on the kernel drops every request for a connection to that listener, as a node that
-// is gone would. It still answers at other ports: it refuses a connection where no process listens. So a probe connects to
-// the port beside the listener's, which a firewall treats like the listener's own. Any answer counts, a refusal too.
+// full (net.core.somaxconn). From then on the kernel drops every request for a connection to that listener, as a node
+// that is gone would. It still answers at other ports: it refuses a connection where no process listens. So a probe
+// connects to the port beside the listener's, which a firewall treats like the listener's own. Any answer counts, a
+// refusal too.
 //
 // Thread-safety: none. No call blocks.
 #pragma once

@@ -82,9 +82,9 @@ std::uint16_t port_of(int descriptor) {
   return ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
 }
 
-// Sockets bound to each of the addresses, with one port. An address that cannot be used now is left out, as IPv6 addresses
-// whose uniqueness is being checked. False: errno says why, and `what` what was being done. What was made is in `made` all
-// the same.
+// Sockets bound to each of the addresses, with one port. An address that cannot be used now is left out, as IPv6
+// addresses whose uniqueness is being checked. False: errno says why, and `what` what was being done. What was made is
+// in `made` all the same.
 bool bind_all(std::span<const InterfaceAddress> only, ListenSockets& made, const char** what) {
   if (only.empty()) {
     if (const int one = bound_everywhere(what); one >= 0) made.descriptors.push_back(one);

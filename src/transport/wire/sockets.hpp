@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sockets of transport wire and of channel sets (chain/listener.hpp): where a process listens, and what is set on each
-// connection.
+// The sockets of transport wire and of channel sets (chain/listener.hpp): where a process listens, and what is set on
+// each connection.
 //
 // Thread-safety: by any thread.
 #pragma once
@@ -35,11 +35,11 @@ struct ListenSockets {
   std::uint16_t port = 0;  // the same for all of them
 };
 
-// Sockets that listen at the addresses `only`; at all addresses of this machine if `only` is empty (one socket for IPv6 and
-// IPv4, or for IPv4 where the machine has no IPv6). Addresses that this machine does not have (any more, or yet) are left
-// out; if it has none of them, that is an error. They are non-blocking, closed by exec, and left out of SocketWatch.
-// Their accept queues are as long as the system allows (net.core.somaxconn). The caller ends with close_listeners().
-// `purpose` is for the error: "messages between nodes".
+// Sockets that listen at the addresses `only`; at all addresses of this machine if `only` is empty (one socket for IPv6
+// and IPv4, or for IPv4 where the machine has no IPv6). Addresses that this machine does not have (any more, or yet)
+// are left out; if it has none of them, that is an error. They are non-blocking, closed by exec, and left out of
+// SocketWatch. Their accept queues are as long as the system allows (net.core.somaxconn). The caller ends with
+// close_listeners(). `purpose` is for the error: "messages between nodes".
 Result<ListenSockets> open_listeners(const char* purpose, std::span<const InterfaceAddress> only);
 void close_listeners(std::span<const int> descriptors);
 
@@ -49,8 +49,8 @@ void keep_alive(int connection, std::uint64_t timeout_ns);
 // A connection that is younger than this may have its first bytes still on the way.
 inline constexpr std::uint64_t kFirstBytesTime = 200'000'000;  // ns
 
-// How many connections that have not named the job's secret a listener's owner keeps at most, however young they are: 1024,
-// but no more than a quarter of the process's limit of descriptors.
+// How many connections that have not named the job's secret a listener's owner keeps at most, however young they are:
+// 1024, but no more than a quarter of the process's limit of descriptors.
 std::size_t most_unauthenticated();
 
 // close() drops the connection with all that was not acknowledged, and the other node is told at once (RST).

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Transport `wire`: messages between nodes over TCP connections of our own.
 //
-// Where the MPI library's network is TCP, its point-to-point costs a progress thread twice the CPU time that the bytes themselves cost:
-// it can only be polled, reads through a buffer, and is woken by each packet. A Wire reads each payload straight into
-// its place, and has the kernel wake nobody before a piece is there (SO_RCVLOWAT).
+// Where the MPI library's network is TCP, its point-to-point costs a progress thread twice the CPU time that the bytes
+// themselves cost: it can only be polled, reads through a buffer, and is woken by each packet. A Wire reads each
+// payload straight into its place, and has the kernel wake nobody before a piece is there (SO_RCVLOWAT).
 //
 // One Wire serves the process; each progress domain has a port to it, which is its transport. A message belongs to the
 // port where it was posted, whoever takes it from the network. Messages of one peer and tag meet in order. A longer one

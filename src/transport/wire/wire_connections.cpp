@@ -53,8 +53,8 @@ void Wire::accept_connections() {
   }
 }
 
-// Closes the oldest connections that have not named the secret and said nothing, where there are too many. A young one may
-// be a rank's probe, which does not come again.
+// Closes the oldest connections that have not named the secret and said nothing, where there are too many. A young one
+// may be a rank's probe, which does not come again.
 void Wire::close_silent(std::size_t unauthenticated) {
   const std::size_t most = most_unauthenticated();
   const std::uint64_t now = now_ns();

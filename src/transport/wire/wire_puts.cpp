@@ -37,8 +37,8 @@ std::uint64_t most_room() {
 }
 
 // A put that the kernel does not take at once would leave only when its program comes back, and its receiver wait for
-// that. A new connection has room for some ten packets and gets more as acknowledgements come; so it is given what a put
-// lacked, instead of that. False: it has as much as can be had.
+// that. A new connection has room for some ten packets and gets more as acknowledgements come; so it is given what a
+// put lacked, instead of that. False: it has as much as can be had.
 bool widen(const Connection& connection, std::uint64_t bytes) {
   const int socket = connection.socket();
   const std::uint64_t before = room_of(socket);
@@ -48,8 +48,8 @@ bool widen(const Connection& connection, std::uint64_t bytes) {
   return room_of(socket) > before;
 }
 
-// Likewise at the receiver: what it has no room for waits at the sender for the receiver's program. Asked for payloads only
-// of which some may not fit into a new connection.
+// Likewise at the receiver: what it has no room for waits at the sender for the receiver's program. Asked for payloads
+// only of which some may not fit into a new connection.
 void widen_for(const Connection& connection, std::uint64_t bytes) {
   constexpr std::uint64_t kFirst = 32UL << 10;
   int present = 0;

@@ -160,8 +160,8 @@ static Buffer prepare_typed_blocks(Collective* c, Side* side, bool sending, uint
   return allocate(low, high);
 }
 
-// Blocking, these are the MPI library's, and MPICH 5.0 writes behind its own memory where operations do not commute and types
-// have an extent of their own.
+// Blocking, these are the MPI library's, and MPICH 5.0 writes behind its own memory where operations do not commute and
+// types have an extent of their own.
 static bool library_mistakes_user_operators(const Collective* c) {
 #if defined(OPEN_MPI)
   (void)c;

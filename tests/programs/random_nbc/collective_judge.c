@@ -99,9 +99,9 @@ static void scatter_blocking_reduction(const Collective* c) {
   free(result.memory);
 }
 
-// The blocking operation into `expected`. What only moves data is done on packed bytes: the MPI libraries' blocking collectives
-// go wrong on some derived types (MPICH 5.0's scatter of large types and its all-to-alls in place; types whose blocks
-// are not in the order of memory), their MPI_Pack does not.
+// The blocking operation into `expected`. What only moves data is done on packed bytes: the MPI libraries' blocking
+// collectives go wrong on some derived types (MPICH 5.0's scatter of large types and its all-to-alls in place; types
+// whose blocks are not in the order of memory), their MPI_Pack does not.
 static void run_blocking(const Collective* c) {
   if (c->operation == REDUCE_SCATTER || c->operation == REDUCE_SCATTER_BLOCK) {
     scatter_blocking_reduction(c);
@@ -129,8 +129,8 @@ static void run_blocking(const Collective* c) {
 }
 
 #if defined(OPEN_MPI)
-// A blocking reduce_scatter in place may be the MPI library's own, and Open MPI's leaves something else behind this rank's
-// block than what was there: nothing is asked of that.
+// A blocking reduce_scatter in place may be the MPI library's own, and Open MPI's leaves something else behind this
+// rank's block than what was there: nothing is asked of that.
 static void overlook_behind_block(Collective* c) {
   const bool scatters = c->operation == REDUCE_SCATTER || c->operation == REDUCE_SCATTER_BLOCK;
   if (!scatters || !c->in_place || c->form != BLOCKING) return;

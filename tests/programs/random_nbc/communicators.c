@@ -69,8 +69,8 @@ int random_communicator(Random* shared) {
 }
 
 void choose_engines(Communicator* all, uint64_t seed) {
-  // Not the MPI library: Open MPI 5's own non-blocking collectives give other bytes than its blocking ones for some long
-  // messages of types with several blocks (of 50 000 cases about one), or hang.
+  // Not the MPI library: Open MPI 5's own non-blocking collectives give other bytes than its blocking ones for some
+  // long messages of types with several blocks (of 50 000 cases about one), or hang.
   static const char* const engines[] = {"kernel", "thread", "poll"};
   enum { kEngines = sizeof engines / sizeof engines[0] };
   Random random = random_of(seed, 77, 0);

@@ -4,8 +4,8 @@
 //     random_nbc [--seed N] [--cases N] [--batch N] [--verbose] [--no-early-free] [--no-persistent] [--no-derived]
 //                [--mostly-moving] [--mixed-engines] [--blocking] [--no-messages]
 //
-// With --blocking the operations are blocking ones, on derived types and in place as the others, and compared with those of
-// communicators by MPI_Comm_idup, which are the MPI library's.
+// With --blocking the operations are blocking ones, on derived types and in place as the others, and compared with
+// those of communicators by MPI_Comm_idup, which are the MPI library's.
 //
 // A batch starts a few operations on a few communicators, with messages between them, completes them all in a random
 // way, and compares every byte of every buffer with what the blocking operation leaves. Each batch is a function of the
@@ -126,8 +126,9 @@ static int run_round(const Setting* setting, int batch, Collective* cases, int n
   return wrong;
 }
 
-// What hosts do rightly. (MPICH 5's MPI_Testall fails with its own persistent collectives. Open MPI 5's MPI_Ialltoallw in
-// place takes a tag only on ranks that have any elements: the next operation waits for ever for those that have none.)
+// What hosts do rightly. (MPICH 5's MPI_Testall fails with its own persistent collectives. Open MPI 5's MPI_Ialltoallw
+// in place takes a tag only on ranks that have any elements: the next operation waits for ever for those that have
+// none.)
 static Abilities of_library(Abilities all) {
 #if defined(OPEN_MPI)
   return (Abilities){.persistent = all.persistent, .user_operators = all.user_operators, .blocking = all.blocking};

@@ -4,10 +4,10 @@
 //
 //     random_neighbours [TOPOLOGIES [SEED [FIRST]]]      prints the seed
 //
-// Each topology is a grid (with dimensions of one and two, periodic or not), a graph or a distributed graph with one-way
-// edges, edges to oneself and several between two ranks. On each a few operations are under way at once, and blocking
-// ones while they are; now and then one alone, persistent, whose blocks have 100 KiB to 2 MiB. Elements are of any
-// predefined type of C, and of types made of it.
+// Each topology is a grid (with dimensions of one and two, periodic or not), a graph or a distributed graph with
+// one-way edges, edges to oneself and several between two ranks. On each a few operations are under way at once, and
+// blocking ones while they are; now and then one alone, persistent, whose blocks have 100 KiB to 2 MiB. Elements are of
+// any predefined type of C, and of types made of it.
 #include <float.h>
 #include <stdbool.h>
 #include <stdint.h>

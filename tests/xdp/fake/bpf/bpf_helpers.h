@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What eBPF code is written with, for eBPF code that is a part of a test: maps are the test's memory, a packet is in one
- * piece. */
+/* What eBPF code is written with, for eBPF code that is a part of a test: maps are the test's memory, a packet is in
+ * one piece. */
 #pragma once
 
 #define SEC(name)
