@@ -29,7 +29,7 @@ double pause_ns() {
 
 }  // namespace
 
-// Measured (bench/space.c, Granite Rapids, pauses of 10 ns, two ranks): half round trips of 8, 64, 256 and 4096 B take
+// Measured (bench/space, Granite Rapids, pauses of 10 ns, two ranks): half round trips of 8, 64, 256 and 4096 B take
 // 121, 200, 295 and 357 ns without pauses, 124, 177, 220, 350 with four, 118, 150, 213, 308 with eight and 132, 147,
 // 174, 310 with fourteen. Without, the same code takes 120 to 178 ns for 8 B, by where the compiler puts it.
 unsigned pauses_between_polls() {

@@ -66,7 +66,7 @@ std::optional<Copying> choose_on_intel(const Elements& from, std::uint64_t bytes
 
 }  // namespace
 
-// Measured (bench/layout.c). From share_from on, two ranks that copy different pieces are faster than any one of
+// Measured (bench/layout). From share_from on, two ranks that copy different pieces are faster than any one of
 // them alone, at every block from 8 B to 4 KiB and every stride. Short blocks are another matter where there is little
 // to share, or where they are on a list: to read them out of another core's cache takes several times as long as the
 // sender takes to pack them and the receiver to fetch full lines.

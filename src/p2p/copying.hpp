@@ -38,7 +38,7 @@ struct CopyingSettings {
   // more than Endpoint::kMostAside are aside. The program is about to write what it sends anew. Lines that the receiver
   // has read there are dear to write then, one by one, and in a copy they are written in one go (pack_across()); nor
   // does a sender wait for its receiver, or help it. Measured with every word written and read between exchanges
-  // (bench/halo.c and a loop like it): on cores apart 0.6 to 0.8 of the time at any block from 256 B on; on two threads
+  // (bench/halo and a loop like it): on cores apart 0.6 to 0.8 of the time at any block from 256 B on; on two threads
   // of one core
   // 1.05 to 1.25 of it.
   std::uint64_t exchange_most = 64 << 10;

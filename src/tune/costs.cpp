@@ -32,9 +32,9 @@ constexpr std::string_view kNotMeasured = "assumed";
 constexpr std::string_view kOwnCores = "bench/nbc.c, 2 to 4 ranks with a core each (Granite Rapids, Open MPI 5)";
 constexpr std::string_view kSharedCores = "bench/nbc.c, 4 ranks on 2 cores";
 constexpr std::string_view kHosts = "bench/nbc.c over `urakata hosts`, links of 1 Gb/s";
-constexpr std::string_view kLayouts = "bench/layout.c (Granite Rapids)";
+constexpr std::string_view kLayouts = "bench/layout (Granite Rapids)";
 constexpr std::string_view kFaces = "examples/halo_faces.c";
-constexpr std::string_view kExchanges = "bench/halo.c";
+constexpr std::string_view kExchanges = "bench/halo";
 constexpr std::string_view kChannels = "tests/halo/bench_test.cpp (EPYC, Granite Rapids, 2 ranks)";
 
 template <auto kGroup>

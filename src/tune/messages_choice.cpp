@@ -69,7 +69,7 @@ std::string why_not(Facts facts, const TransportChoice& transports, std::size_t 
            "wire)";
   }
   // A core that looks after two sets of connections, the MPI library's and ours, has less for others. Measured (three
-  // test hosts on two cores, bench/suite.c): 1.24 of the MPI library's time by wire, 1.08 where the MPI library carries
+  // test hosts on two cores, bench/suite): 1.24 of the MPI library's time by wire, 1.08 where the MPI library carries
   // the messages.
   if (const auto rank = first_rank(facts, &MessagesFacts::shares_cores); !rank.empty())
     return ", since " + rank + " shares its cores with others (--wire-messages asks for wire)";

@@ -145,7 +145,8 @@ def test_every_promise_is_defined_and_can_be_figured(defined: Definitions) -> No
         measured = defined.sessions[promised.session]
         assert measured.kind in readers.READERS, measured.name
         assert measured.seconds < 50, measured.name
-        files = (f"bench/{measured.kind}.c", f"examples/{measured.kind}.c", f"examples/{measured.kind}.py")
+        kind = measured.kind
+        files = (f"bench/{kind}.c", f"bench/{kind}/{kind}.c", f"examples/{kind}.c", f"examples/{kind}.py")
         assert any((ROOT / file).is_file() for file in files)
         sides = {side.name for side in measured.sides}
         for key in ("side", "over", "under", "beside"):

@@ -175,7 +175,7 @@ def test_the_program_opens_as_many_sockets_as_the_study_asks_for() -> None:
     tree = paths.source_tree()
     if tree is None:
         pytest.skip("this is no source tree")
-    header = (tree / "bench" / "sites_sockets.h").read_text()
+    header = (tree / "bench" / "sites" / "sockets.h").read_text()
     assert re.findall(r"MAX_SOCKETS = (\d+)", header) == [str(MOST_SOCKETS)]
 
 

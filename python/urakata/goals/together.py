@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of all sides at the same time, which take turns on the same cores (bench/turns.h)."""
+"""Jobs of all sides at the same time, which take turns on the same cores (bench/common/turns.h)."""
 
 from __future__ import annotations
 

@@ -32,10 +32,18 @@ def _built(mpi: Mpi, name: str) -> Path | None:
 
 def _source(name: str) -> Path | None:
     tree = paths.source_tree()
-    candidates = [tree / "bench" / f"{name}.c"] if tree else []
+    folders = [tree / "bench"] if tree else []
     with suppress(paths.NotFoundError):
-        candidates.append(paths.prefix() / "share" / "urakata" / "bench" / f"{name}.c")
+        folders.append(paths.prefix() / "share" / "urakata" / "bench")
+    candidates = (folder / file for folder in folders for file in (f"{name}/{name}.c", f"{name}.c"))
     return next((one for one in candidates if one.is_file()), None)
+
+
+def _parts(source: Path) -> tuple[list[Path], Path]:
+    """The files of the program whose main file this is, and bench/common/ with the headers of several programs."""
+    if source.parent.name == source.stem:
+        return sorted(source.parent.glob("*.c")), source.parent.parent / "common"
+    return [source], source.parent / "common"
 
 
 def _compiler(mpi: Mpi) -> Path | None:
@@ -54,8 +62,9 @@ def _lacks_header(errors: str) -> bool:
 
 
 def _compile(mpi: Mpi, compiler: Path, source: Path) -> Path:
-    sources = [source, *sorted(source.parent.glob(f"{source.stem}_*.c"))]
-    text = b"".join(part.read_bytes() for part in [*sources, *sorted(source.parent.glob("*.h"))])
+    sources, common = _parts(source)
+    headers = [*sorted(common.glob("*.h")), *sorted(source.parent.glob("*.h"))]
+    text = b"".join(part.read_bytes() for part in [*sources, *headers])
     key = hashlib.sha256(text + f"{compiler.resolve()} {mpi.version} {FLAGS}".encode()).hexdigest()[:16]
     program = _cache() / key / source.stem
     if program.is_file():
@@ -68,7 +77,7 @@ def _compile(mpi: Mpi, compiler: Path, source: Path) -> Path:
     partial = program.with_name(f"{source.stem}.{os.getpid()}")
     for more in _WITH.get(source.stem, ((),)):
         done = subprocess.run(
-            [str(compiler), *FLAGS, "-o", str(partial), *map(str, sources), *more, "-lm", "-ldl"],
+            [str(compiler), *FLAGS, f"-I{common}", "-o", str(partial), *map(str, sources), *more, "-lm", "-ldl"],
             capture_output=True,
             text=True,
             env=environment,
@@ -96,8 +105,8 @@ def find_program(mpi: Mpi, named: Path | None = None, name: str = "overlap") -> 
     compiler, source = _compiler(mpi), _source(name)
     if compiler and source and shutil.which("cc"):
         return _compile(mpi, compiler, source)
-    missing = "there is no mpicc beside it" if not compiler else f"bench/{name}.c is not installed"
+    missing = "there is no mpicc beside it" if not compiler else f"the source of bench/{name} is not installed"
     raise paths.NotFoundError(
-        f"bench/{name} is not built for {mpi.launcher}, and {missing}: build bench/{name}.c with mpicc -O2 "
-        "-fopenmp and give it by --program"
+        f"bench/{name} is not built for {mpi.launcher}, and {missing}: build bench/{name} with mpicc -O2 "
+        "-fopenmp -Ibench/common and give it by --program"
     )

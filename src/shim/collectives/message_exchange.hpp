@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A neighbourhood collective by messages of the rank's space, one for each neighbour: of a communicator all of whose
 // ranks are in it. (Persistent ones have neighbourhood channels. A schedule's messages inside a node are the MPI
-// library's, so there is nothing to win by one here: bench/halo.c has both.)
+// library's, so there is nothing to win by one here: bench/halo has both.)
 //
 // Its messages have a context of their own. All ranks start such collectives of a communicator in the same order, and
 // messages between two ranks do not overtake, so the k-th message from one to the other meets the k-th receive. A rank

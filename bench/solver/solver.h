@@ -14,7 +14,7 @@
 
 #include "timing.h"
 
-// --- Partitions (solver_partition.c) ---
+// --- Partitions (partition.c) ---
 
 // Runs over the points around row `row`, itself left out; at most 26 of them go to `around`. Returns how many there
 // are.
@@ -31,7 +31,7 @@ struct partition_counts {
 };
 struct partition_counts count_partition(const int* part_of, int n, int parts);
 
-// --- Who needs what from whom (solver_pattern.c) ---
+// --- Who needs what from whom (pattern.c) ---
 
 // A part's place among the others. Block i of what is sent are the values of rows send_row[send_at[i]] to
 // send_row[send_at[i + 1] - 1]; block i of what is received are the ghosts from recv_at[i] to recv_at[i + 1] - 1.
@@ -51,7 +51,7 @@ struct pattern make_pattern(const int* part_of, int n, int part);
 void play_pattern(struct pattern* pattern);
 void free_pattern(struct pattern* pattern);
 
-// --- Ways to exchange (solver_ways.c, solver_puts.c, solver_sockets.c) ---
+// --- Ways to exchange (ways.c, puts.c, sockets.c) ---
 
 // An exchange of `pattern` by one way. `vector` (rows, then ghosts) is the way's: it may have to lie in a window.
 struct exchange {
@@ -77,7 +77,7 @@ struct way {
 extern const struct way ways[];
 extern const int way_count;
 
-// Of solver_puts.c and solver_sockets.c, for the table.
+// Of puts.c and sockets.c, for the table.
 const char *prepare_fence(struct exchange*), *prepare_pscw(struct exchange*), *prepare_flush(struct exchange*),
     *prepare_notify(struct exchange*), *prepare_sockets(struct exchange*);
 void start_fence(struct exchange*), start_pscw(struct exchange*), start_flush(struct exchange*),
@@ -106,7 +106,7 @@ static inline double* ghosts(const struct exchange* e, int block) {
 static inline int send_count(const struct pattern* p, int i) { return p->send_at[i + 1] - p->send_at[i]; }
 static inline int recv_count(const struct pattern* p, int i) { return p->recv_at[i + 1] - p->recv_at[i]; }
 
-// --- The matrix and the solvers (solver_matrix.c, solver_cg.c) ---
+// --- The matrix and the solvers (matrix.c, cg.c) ---
 
 // In compressed rows; columns are local numbers.
 struct matrix {

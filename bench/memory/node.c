@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #define _GNU_SOURCE
-#include "memory_node.h"
+#include "node.h"
 
 #include <ctype.h>
 #include <dirent.h>

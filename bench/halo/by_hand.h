@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// The exchange of bench/halo.c as one would write it for the ranks of one node alone, without messages.
+// The exchange of bench/halo as one would write it for the ranks of one node alone, without messages.
 #ifndef URAKATA_BENCH_HALO_BY_HAND_H
 #define URAKATA_BENCH_HALO_BY_HAND_H
 

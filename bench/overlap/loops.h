@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "ending.h"
-#include "overlap_clock.h"
-#include "overlap_operations.h"
-#include "overlap_sockets.h"
-#include "overlap_work.h"
+#include "operations.h"
+#include "sockets.h"
+#include "work.h"
 
 enum { EMPTY_TESTS = 50 };
 

@@ -3,7 +3,7 @@
 //
 // Each rank sends one message of each size to every other, all at once from one buffer, and then receives those of the
 // others one by one into another. All ranks of the job have to be on one node. Then the others sleep, and rank 0 adds
-// up what the kernel accounts for (memory_node.h) and prints
+// up what the kernel accounts for (node.h) and prints
 //   {"after": "init", "ranks": 16, "node_kib": 94000, "pss_kib": 90000, "page_tables_kib": 4000, ...}
 #define _GNU_SOURCE
 
@@ -11,7 +11,7 @@
 
 #include "arguments.h"
 #include "loaded.h"
-#include "memory_node.h"
+#include "node.h"
 
 static const char usage[] =
     "usage: memory [--sizes LIST] [--turns N]\n"

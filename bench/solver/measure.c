@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver_run.h"
+#include "run.h"
 #include "turns.h"
 
 const char* const measures[MEASURES] = {"exchange", "spmv", "cg", "pipelined"};

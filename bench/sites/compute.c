@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sites_compute.h"
+#include "compute.h"
 
 #include "timing.h"
 

@@ -3,7 +3,7 @@
 #ifndef URAKATA_BENCH_SUITE_COLLECTIVES_H
 #define URAKATA_BENCH_SUITE_COLLECTIVES_H
 
-#include "suite_operations.h"
+#include "operations.h"
 
 // MPI_UPPER, MPI_Ilower and its completion, or MPI_UPPER_init, start, completion and free, with these arguments.
 #define SUITE_RUN(s, form, UPPER, lower, ...)                   \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #define _GNU_SOURCE
 
-#include "halo_by_hand.h"
+#include "by_hand.h"
 
 #include <sched.h>
 #include <stdatomic.h>

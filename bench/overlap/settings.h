@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "overlap_operations.h"
-#include "overlap_sockets.h"
-#include "overlap_work.h"
+#include "operations.h"
+#include "sockets.h"
 #include "turns.h"
+#include "work.h"
 
 enum { MAX_SIZES = 64, MOST_ROUNDS = 1000 };
 

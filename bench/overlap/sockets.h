@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "ending.h"
-#include "overlap_operations.h"
+#include "operations.h"
 #include "own_address.h"
 
 static struct sockets {

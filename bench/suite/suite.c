@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "collectives.h"
 #include "loaded.h"
+#include "messages.h"
 #include "process_counts.h"
-#include "suite_collectives.h"
-#include "suite_messages.h"
 #include "turns.h"
 
 static const char usage[] =

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "overlap_amounts.h"
-#include "overlap_loops.h"
-#include "overlap_settings.h"
+#include "amounts.h"
+#include "loops.h"
+#include "settings.h"
 
 static void print_samples(const char* name, const double* values, int count) {
   printf("\"%s\":[", name);

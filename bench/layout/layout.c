@@ -16,8 +16,8 @@
 // Micro-applications for communication data access patterns and MPI datatypes, EuroMPI 2012), with shapes of our own.
 #define _GNU_SOURCE
 #include "arguments.h"
-#include "layout_patterns.h"
 #include "loaded.h"
+#include "patterns.h"
 #include "turns.h"
 
 static const char usage[] =

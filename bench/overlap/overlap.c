@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* How much of a non-blocking collective is hidden behind computation, and what that costs.
 
-   An ordinary MPI + OpenMP program: any host's `mpicc -O3 -fopenmp overlap.c -o overlap` builds it, and it knows
-   nothing of Urakata. It runs the loops of docs/studies/overlap.md, for each message size:
+   An ordinary MPI + OpenMP program: any host's `mpicc -O3 -fopenmp -I../common overlap.c -o overlap` builds it, and
+   it knows nothing of Urakata. It runs the loops of docs/studies/overlap.md, for each message size:
 
      pure      start, wait
      compute   a fixed amount of computation, alone
@@ -18,13 +18,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "overlap_amounts.h"
-#include "overlap_loops.h"
-#include "overlap_operations.h"
-#include "overlap_output.h"
-#include "overlap_settings.h"
-#include "overlap_sockets.h"
-#include "overlap_work.h"
+#include "amounts.h"
+#include "loops.h"
+#include "operations.h"
+#include "output.h"
+#include "settings.h"
+#include "sockets.h"
+#include "work.h"
 
 static struct call call_open(const struct operation* op, size_t bytes) {
   struct call c = {NULL, NULL, bytes, rank, ranks, NULL, NULL};

@@ -22,8 +22,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "sites_compute.h"
-#include "sites_sockets.h"
+#include "compute.h"
+#include "sockets.h"
 #include "timing.h"
 
 enum { MAX_ROUNDS = 1000 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #define _GNU_SOURCE
-#include "sites_sockets.h"
+#include "sockets.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

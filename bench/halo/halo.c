@@ -11,13 +11,13 @@
 // read, as a solver does: data that nobody touches stay in caches. us: from before the start to after the wait;
 // iteration_us: with writing and reading, since a line that a neighbour has read in place is dear to write again. The
 // ways take turns of some exchanges; each figure is a median. With HALO_BY_HAND in the environment the one way is
-// "by-hand", without messages (halo_by_hand.h): for ranks of one node.
+// "by-hand", without messages (by_hand.h): for ranks of one node.
 #define _GNU_SOURCE
 
 #include <stdbool.h>
 
 #include "arguments.h"
-#include "halo_by_hand.h"
+#include "by_hand.h"
 #include "loaded.h"
 
 static const char usage[] =

@@ -21,7 +21,7 @@
 
 #include "arguments.h"
 #include "loaded.h"
-#include "solver_run.h"
+#include "run.h"
 #include "turns.h"
 
 static const char usage[] =

@@ -3,8 +3,8 @@
 #ifndef URAKATA_BENCH_OVERLAP_AMOUNTS_H
 #define URAKATA_BENCH_OVERLAP_AMOUNTS_H
 
-#include "overlap_loops.h"
-#include "overlap_settings.h"
+#include "loops.h"
+#include "settings.h"
 
 enum { WARM_UPS = 3 };
 

@@ -3,7 +3,7 @@
 #ifndef URAKATA_BENCH_SUITE_MESSAGES_H
 #define URAKATA_BENCH_SUITE_MESSAGES_H
 
-#include "suite_operations.h"
+#include "operations.h"
 
 typedef int (*send_function)(const void*, int, MPI_Datatype, int, int, MPI_Comm);
 typedef int (*start_function)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
