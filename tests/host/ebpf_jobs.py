@@ -43,6 +43,6 @@ def run(
 
 def skip_without_a_ring(hosts: Hosts, folder: Path) -> None:
     """eBPF code comes with engine kernel only."""
-    _, output = run(hosts, [str(compiled(named("openmpi"), "no_requests", folder))])
+    _, output = run(hosts, [str(compiled(named("openmpi"), "requests_exhausted", folder))])
     if EBPF not in output and (said := re.search(r"engine \w+ instead of kernel: .*uring.*", output)):
         pytest.skip(said.group())

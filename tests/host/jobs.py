@@ -29,8 +29,8 @@ ENGINES = (None, "poll", "thread")
 
 
 def cases(short: int, full: int, name: str, ranks: int) -> str:
-    """How many random cases a test has of its kind on that host: with --full all of them where four ranks are on one of
-    the hosts that every machine has, elsewhere a tenth. All of them everywhere would take days on a few cores."""
+    """How many random cases a test has of its kind on that MPI library: with --full all of them where four ranks are on one
+    of those that every machine has, elsewhere a tenth. All of them everywhere would take days on a few cores."""
     whole = ranks == 4 and name in ("openmpi", "mpich")
     return str((full if whole else full // 10) if FULL else short)
 
@@ -107,28 +107,37 @@ def named(name: str) -> Mpi:
     return MPIS[name]
 
 
+def source_of(name: str) -> Path:
+    """tests/programs/SUBJECT/NAME, whatever its subject: a file, or the folder of a program of several files."""
+    (found,) = PROGRAMS.glob(f"*/{name}")
+    return found
+
+
+def c_files(name: str) -> list[str]:
+    """What a C program of tests/programs is compiled from, and with: its files, and where the shared headers are."""
+    shared = ["-iquote", str(PROGRAMS / "common")]  # not by -I: the C library has a features.h, too
+    if any(PROGRAMS.glob(f"*/{name}")):
+        return [*shared, *sorted(map(str, source_of(name).glob("*.c")))]
+    return [*shared, str(source_of(f"{name}.c"))]
+
+
 def compiled_outside(mpi: Mpi, name: str, folder: Path) -> Path:
-    """tests/programs/NAME in C as a program that cannot live in a space, since it is not position-independent."""
+    """The program NAME in C as a program that cannot live in a space, since it is not position-independent."""
     target = folder / f"{name}.outside.{mpi.name}"
     if target.exists():
         return target
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", "-fno-pie", "-no-pie"]
     flags.append(f"-I{PROGRAMS.parents[1] / 'include'}")
-    return _run_compiler([mpi.compiler, *flags, *_c_files(name)], target, mpi)
+    return _run_compiler([mpi.compiler, *flags, *c_files(name)], target, mpi)
 
 
 def compiled_extension(mpi: Mpi, name: str, folder: Path) -> Path:
-    """tests/programs/NAME.c as a module NAME of this Python."""
+    """The program NAME.c as a module NAME of this Python."""
     include = sysconfig.get_paths()["include"]
     if not (Path(include) / "Python.h").is_file():
         pytest.skip("no Python.h (Debian's python3-dev)")
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", "-shared", "-fPIC", f"-I{include}"]
-    return _run_compiler([mpi.compiler, *flags, *_c_files(name)], folder / f"{name}.so", mpi)
-
-
-def _c_files(name: str) -> list[str]:
-    folder = PROGRAMS / name
-    return sorted(map(str, folder.glob("*.c"))) if folder.is_dir() else [f"{folder}.c"]
+    return _run_compiler([mpi.compiler, *flags, *c_files(name)], folder / f"{name}.so", mpi)
 
 
 def _run_compiler(command: list[str], target: Path, mpi: Mpi) -> Path:
@@ -144,23 +153,23 @@ def _run_compiler(command: list[str], target: Path, mpi: Mpi) -> Path:
 
 
 def compiled(mpi: Mpi, name: str, folder: Path) -> Path:
-    """tests/programs/NAME (a folder of C files, NAME.c, NAME.f or NAME.f90) compiled with the MPI library's wrapper."""
+    """The program NAME (a folder of C files, NAME.c, NAME.f or NAME.f90) compiled with the MPI library's wrapper."""
     target = folder / f"{name}.{mpi.name}"
     if target.exists():
         return target
-    if (PROGRAMS / f"{name}.f").is_file():
+    if any(PROGRAMS.glob(f"*/{name}.f")):
         if mpi.fortran77 is None:
             pytest.skip(f"{mpi.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
-        return _run_compiler([mpi.fortran77, "-g", "-std=legacy", str(PROGRAMS / f"{name}.f")], target, mpi)
-    if (PROGRAMS / f"{name}.f90").is_file():
+        return _run_compiler([mpi.fortran77, "-g", "-std=legacy", str(source_of(f"{name}.f"))], target, mpi)
+    if any(PROGRAMS.glob(f"*/{name}.f90")):
         if mpi.fortran is None:
             pytest.skip(f"{mpi.name} has no Fortran here (Debian's gfortran with libopenmpi-dev or libmpich-dev)")
         persistent = ["-DPERSISTENT"] if mpi.family == "mpich" else []
-        return _run_compiler([mpi.fortran, "-g", "-cpp", *persistent, str(PROGRAMS / f"{name}.f90")], target, mpi)
+        return _run_compiler([mpi.fortran, "-g", "-cpp", *persistent, str(source_of(f"{name}.f90"))], target, mpi)
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-g", "-pthread", f"-I{PROGRAMS.parents[1] / 'include'}"]
     if mpi.fortran is not None:
         flags.append("-DFORTRAN")
-    return _run_compiler([mpi.compiler, *flags, *_c_files(name)], target, mpi)
+    return _run_compiler([mpi.compiler, *flags, *c_files(name)], target, mpi)
 
 
 def compiled_example(mpi: Mpi, name: str, folder: Path, words: Sequence[str] = ()) -> Path:

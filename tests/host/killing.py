@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs over test hosts of which one rank is killed at a random moment of a stage of tests/programs/killed_at.c, and
+"""Jobs over test hosts of which one rank is killed at a random moment of a stage of killed_at_stage.c, and
 what must not stay of them."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LEFT = (
 def output_where_the_host_sees_no_end(
     hosts: Hosts, mpi: Mpi, program: Path, words: list[str], options: list[str], limit: float
 ) -> str:
-    """What a job of tests/programs/killed_in_exchange.c says, a rank on each host. The launcher leaves the others
+    """What a job of killed_in_exchange.c says, a rank on each host. The launcher leaves the others
     alone, errors are returned, and Open MPI, which listens where the program expects it to, sees no end."""
     own = {"btl_tcp_port_min_v4": "20000", "btl_tcp_port_range_v4": "1000"}
     done = hosts.run(

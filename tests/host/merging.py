@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests/programs/merged_halves.c says, and whether an MPI library starts further ranks here."""
+"""What merged_intercommunicator.c says, and whether an MPI library starts further ranks here."""
 
 from __future__ import annotations
 

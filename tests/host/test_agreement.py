@@ -121,7 +121,9 @@ def test_many_communicators_with_room(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_a_type_that_cannot_be_described_goes_the_same_way(folder: Path, name: str, count: str) -> None:
     mpi = named(name)
-    passes(run_job(mpi, 2, [str(compiled(mpi, "deep_type", folder)), count], "poll", seconds=120 if FULL else 30))
+    passes(
+        run_job(mpi, 2, [str(compiled(mpi, "deeply_nested_type", folder)), count], "poll", seconds=120 if FULL else 30)
+    )
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from debian_root import DebianRoot, debian_root
-from jobs import FULL, PROGRAMS
+from jobs import FULL, source_of
 
 from urakata import paths
 
@@ -49,7 +49,7 @@ def _run(root: DebianRoot, *command: str, seconds: float = 300, code: int = 0) -
 
 
 def _compiled(root: DebianRoot, name: str) -> str:
-    (root.work / f"{name}.c").write_bytes((PROGRAMS / f"{name}.c").read_bytes())
+    (root.work / f"{name}.c").write_bytes(source_of(f"{name}.c").read_bytes())
     _run(root, "mpicc", "-std=c11", "-D_DEFAULT_SOURCE", "-g", "-O1", f"{name}.c", "-o", name)
     return f"./{name}"
 
@@ -80,7 +80,7 @@ def test_the_module_leads_to_it(root: DebianRoot) -> None:
 
 def test_a_kill_leaves_nothing(root: DebianRoot) -> None:
     """The command's process numbers are the root's own, so all that lives at the end is to be seen there."""
-    program = _compiled(root, "endless_allreduce")
+    program = _compiled(root, "allreduce_until_error")
     ours = "ls -l /proc/*/exe 2>/dev/null | grep 'urakata\\|endless'"
     script = (
         f"urakata run -n 2 --space -- {program} . & job=$!\n"

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jobs import FULL, PROGRAMS, compiled, named, run_job
+from jobs import FULL, compiled, named, run_job, source_of
 from spaces import nothing_stays, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
@@ -27,7 +27,7 @@ def driver(folder: Path, face: str, *more: str) -> str:
         target.parent.mkdir(exist_ok=True)
         flags = ["-shared", "-fPIC", "-O1", "-g", "-fvisibility=hidden", "-pthread", f"-DFACE={face}"]
         flags += [f"-D{word}" for word in more]
-        subprocess.run(["cc", *flags, str(PROGRAMS / "false_driver.c"), "-o", str(target)], check=True)
+        subprocess.run(["cc", *flags, str(source_of("false_driver.c")), "-o", str(target)], check=True)
     return str(target)
 
 
@@ -101,7 +101,7 @@ def test_a_driver_that_is_only_loaded_keeps_no_exchange_plan_away(
 @pytest.mark.parametrize("name", MPIS)
 def test_a_real_device(folder: Path, name: str, engine: str) -> None:
     """The same program with the driver that is installed, where there is one with a device."""
-    source, library, probe = PROGRAMS / "real_cuda.c", folder / "real_cuda.so", folder / "real_cuda"
+    source, library, probe = source_of("real_cuda.c"), folder / "real_cuda.so", folder / "real_cuda"
     flags = ["-O1", "-g", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
     subprocess.run(["cc", *flags, "-shared", str(source), "-o", str(library), "-ldl"], check=True)
     subprocess.run(["cc", *flags, "-DPROGRAM", str(source), "-o", str(probe), "-ldl"], check=True)

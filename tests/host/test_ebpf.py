@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from broken_links import wait_until_it_works
 from ebpf_jobs import CASES, EBPF, KERNEL, attach, run, skip_without_a_ring
-from jobs import FULL, compiled, drawn_seed, named
+from jobs import FULL, compiled, drawn_seed, named, source_of
 from killing import STAGES, KilledJobs
 from typer.testing import CliRunner
 
@@ -29,7 +29,7 @@ from urakata.report.summary import summarise
 pytestmark = pytest.mark.skipif(not available()[0], reason=f"no test hosts here: {available()[1]}")
 
 TREE = Path(__file__).resolve().parents[2]
-OPERATIONS = (TREE / "examples" / "affine.bpf.c", TREE / "tests" / "programs" / "larger.bpf.c")
+OPERATIONS = (TREE / "examples" / "affine.bpf.c", source_of("max_and_place.bpf.c"))
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_operations_of_programs_own(folder: Path, name: str) -> None:
     words = [program, "right", "3000" if FULL else "300", str(time.time_ns() % 1_000_000)]
     own = [operation(source, folder) for source in OPERATIONS]
     calls = []
-    for attached, lacking in (((), ["affine", "larger"]), (own[:1], ["larger"]), (own, [])):
+    for attached, lacking in (((), ["affine", "max_and_place"]), (own[:1], ["max_and_place"]), (own, [])):
         with Hosts(count=3) as made:
             attach(made, attached)
             code, output = run(made, words, name=name)
@@ -119,7 +119,9 @@ def test_ebpf_computes_blocking_collectives(hosts: Hosts, folder: Path, tmp_path
 def test_what_a_name_of_an_operation_cannot_be(hosts: Hosts, folder: Path) -> None:
     code, output = run(hosts, [str(compiled(named("openmpi"), "own_operations", folder)), "refused"])
     assert code == 0 and "0 wrong" in output, output[-3000:]
-    assert "says larger, and this one other" in output or "says other, and this one larger" in output, output[-3000:]
+    assert "says max_and_place, and this one other" in output or "says other, and this one max_and_place" in output, (
+        output[-3000:]
+    )
 
 
 def test_where_nodes_have_other_operations_none_is_used(folder: Path) -> None:
@@ -172,7 +174,7 @@ def test_ranks_that_are_killed_leave_their_slots(hosts: Hosts, folder: Path) -> 
     """At random moments of their stages; each job has some of a user's 32 slots on a node."""
     chance = random.Random(drawn_seed())
     mpi = named("openmpi")
-    jobs = KilledJobs(hosts, mpi, compiled(mpi, "killed_at", folder))
+    jobs = KilledJobs(hosts, mpi, compiled(mpi, "killed_at_stage", folder))
     for stage in STAGES[1:] * (20 if FULL else 1):
         jobs.kill(stage, chance)
     code, output = run(hosts, [str(compiled(mpi, "random_nbc", folder)), "--cases", "50"])
@@ -180,7 +182,7 @@ def test_ranks_that_are_killed_leave_their_slots(hosts: Hosts, folder: Path) -> 
 
 
 def test_where_it_is_detached_under_a_job_operations_end(folder: Path, tmp_path: Path) -> None:
-    program = [str(compiled(named("openmpi"), "endless_allreduce", folder)), str(tmp_path)]
+    program = [str(compiled(named("openmpi"), "allreduce_until_error", folder)), str(tmp_path)]
     with Hosts(count=2) as own, ThreadPoolExecutor(1) as pool:
         attach(own)
         job = pool.submit(run, own, program, "--set", "PEER_TIMEOUT=4")

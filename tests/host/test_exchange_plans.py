@@ -103,26 +103,26 @@ def test_ranks_outside_of_the_space(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_the_host_moves_while_one_is_tested(folder: Path, name: str) -> None:
     mpi = named(name)
-    outcome = space_job(mpi, 2, [str(compiled(mpi, "exchange_tested", folder))])
+    outcome = space_job(mpi, 2, [str(compiled(mpi, "polling_moves_library_messages", folder))])
     passes(outcome)
-    assert outcome.output.count("exchange_tested: right") == 2
+    assert outcome.output.count("polling_moves_library_messages: right") == 2
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_what_a_neighbour_never_gives_back_ends_in_finalize(folder: Path, name: str) -> None:
     mpi = named(name)
     never_pulled = {"URAKATA_COSTS": "channel.pull_least=1G"}
-    passes(space_job(mpi, 2, [str(compiled(mpi, "left_channels", folder))], environment=never_pulled))
+    passes(space_job(mpi, 2, [str(compiled(mpi, "channels_freed_at_finalize", folder))], environment=never_pulled))
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_arguments_that_are_wrong_on_one_rank(folder: Path, name: str) -> None:
     """As under the MPI library alone: an error there, whether the others call or not, and nobody waits for anybody."""
     mpi = named(name)
-    program = [str(compiled(mpi, "wrong_on_one", folder))]
+    program = [str(compiled(mpi, "wrong_arguments_on_one_rank", folder))]
     for outcome in (run_job(mpi, 3, program), space_job(mpi, 3, program)):
         passes(outcome)
-        assert "wrong_on_one: right" in outcome.output, outcome.output
+        assert "wrong_arguments_on_one_rank: right" in outcome.output, outcome.output
 
 
 @pytest.mark.parametrize("ranks", (3, 4))

@@ -108,23 +108,23 @@ def test_whoever_exchanges_with_a_killed_one_gets_an_error(
 @pytest.mark.parametrize("way", ("apart", "asking"))
 def test_a_plan_moves_while_its_rank_is_blocked_in_the_host(folder: Path, name: str, way: str) -> None:
     """Also a large payload, for which the receiver has to say that it is there."""
-    program = [str(compiled(named(name), "blocked_halo", folder))]
+    program = [str(compiled(named(name), "halo_while_blocked", folder))]
     with Hosts(count=2) as two:
         code, output = run(two, name, program, *WAYS[way], per_host=1)
-    assert code == 0 and output.count("blocked_halo: right") == 2, output[-3000:]
+    assert code == 0 and output.count("halo_while_blocked: right") == 2, output[-3000:]
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_long_payloads_move_while_their_ranks_compute(folder: Path, name: str) -> None:
     """2 MiB, of a halo and of a persistent collective, and no rank calls MPI until they are here."""
-    program = [str(compiled(named(name), "computed_exchange", folder))]
+    program = [str(compiled(named(name), "exchange_while_computing", folder))]
     with Hosts(count=2) as two:
         code, output = run(two, name, program, *WAYS["thread"], per_host=1)
-    assert code == 0 and output.count("computed_exchange: right") == 2, output[-3000:]
+    assert code == 0 and output.count("exchange_while_computing: right") == 2, output[-3000:]
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_arguments_that_are_wrong_on_one_rank(hosts: Hosts, folder: Path, name: str) -> None:
-    program = [str(compiled(named(name), "wrong_on_one", folder))]
+    program = [str(compiled(named(name), "wrong_arguments_on_one_rank", folder))]
     code, output = run(hosts, name, program, *WAYS["apart"], per_host=1)
-    assert code == 0 and "wrong_on_one: right" in output, output[-3000:]
+    assert code == 0 and "wrong_arguments_on_one_rank: right" in output, output[-3000:]

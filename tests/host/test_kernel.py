@@ -55,7 +55,7 @@ def run(hosts: Hosts, program: list[str], *options: str, name: str = "openmpi", 
 @pytest.fixture(scope="module", autouse=True)
 def needs_a_ring(hosts: Hosts, folder: Path) -> None:
     """Skips all where this kernel has none; which right is missing, the line says."""
-    program = [str(compiled(named("openmpi"), "no_requests", folder))]
+    program = [str(compiled(named("openmpi"), "requests_exhausted", folder))]
     _, output = run(hosts, program)
     if CHANNEL_SET not in output and (said := re.search(r"engine \w+ instead of kernel: .*uring.*", output)):
         pytest.skip(said.group())
@@ -88,7 +88,11 @@ def test_what_other_threads_start_goes_on_too(hosts: Hosts, folder: Path) -> Non
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_several_operations_go_on_while_a_rank_computes(hosts: Hosts, folder: Path, tmp_path: Path, name: str) -> None:
     """Two to twelve of one communicator; each rank in turn makes no call until the others have completed them."""
-    program = [str(compiled(named(name), "outstanding", folder)), str(tmp_path), "330" if FULL else "33"]
+    program = [
+        str(compiled(named(name), "collectives_while_one_computes", folder)),
+        str(tmp_path),
+        "330" if FULL else "33",
+    ]
     code, output = run(hosts, program, name=name)
     assert code == 0 and "0 wrong or late" in output, output[-3000:]
     assert output.count(CHANNEL_SET) == 3, output[:3000]
@@ -185,7 +189,7 @@ def test_whoever_is_in_an_operation_with_a_killed_rank_gets_an_error(
 @pytest.fixture(scope="module", params=("openmpi", "mpich"))
 def killed_jobs(request: pytest.FixtureRequest, hosts: Hosts, folder: Path) -> KilledJobs:
     mpi = named(request.param)
-    return KilledJobs(hosts, mpi, compiled(mpi, "killed_at", folder))
+    return KilledJobs(hosts, mpi, compiled(mpi, "killed_at_stage", folder))
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -254,7 +254,7 @@ def test_a_lane_that_stalls_gives_its_pieces_to_the_others(two_sites: Hosts) -> 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 def test_who_has_all_answers_until_the_others_know(folder: Path, tmp_path: Path, engine: str) -> None:
     """What rank 1 acknowledges is lost with its lanes while it goes on to MPI_Finalize: rank 0 sends again."""
-    program = [str(compiled(named("openmpi"), "last_word", folder)), str(tmp_path)]
+    program = [str(compiled(named("openmpi"), "finalize_before_acknowledgement", folder)), str(tmp_path)]
     options = ("--engine", engine, "--connections", "2", "--wire-messages", "0", "--set", "PEER_TIMEOUT=10")
     with Hosts(sites=Sites([1, 1], LinkSettings(delay_us=2000))) as own, ThreadPoolExecutor(1) as pool:
         job = pool.submit(run, own, program, *options)

@@ -6,18 +6,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from jobs import PROGRAMS, named, run_job
+from jobs import named, run_job
 from test_tools import build, linked
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_a_progress_thread_does_not_wait_for_itself(folder: Path, name: str) -> None:
     mpi = named(name)
-    source = str(PROGRAMS / "library_exits.c")
-    build(mpi, folder / f"libexits-{name}.so", "-shared", "-fPIC", "-DLIBRARY", source)
+    build(mpi, folder / f"libexits-{name}.so", "-shared", "-fPIC", "-DLIBRARY", "library_exits.c")
     # Linked although the program needs nothing of it.
     words = ["-Wl,--no-as-needed", *linked(folder, f"exits-{name}")]
-    program = build(mpi, folder / f"library_exits.{name}", source, *words)
+    program = build(mpi, folder / f"library_exits.{name}", "library_exits.c", *words)
     outcome = run_job(mpi, 2, [program], "thread", 20, {"MPIR_CVAR_CH4_CMA_ENABLE": "1"})
     assert "library_exits: on a progress thread" in outcome.output, outcome.output
     assert outcome.code == 17, outcome.output

@@ -89,7 +89,7 @@ def test_threads_at_once(folder: Path, name: str, without: int) -> None:
 @pytest.mark.parametrize("name", MPI_NAMES)
 def test_threads_that_complete_for_another_leave_nothing(folder: Path, name: str) -> None:
     mpi = named(name)
-    passes(space_job(mpi, 2, [str(compiled(mpi, "short_threads", folder))]))
+    passes(space_job(mpi, 2, [str(compiled(mpi, "memory_of_ended_threads", folder))]))
 
 
 @pytest.mark.parametrize("without", (0, 1))
@@ -106,13 +106,13 @@ def test_progress_while_a_rank_is_in_the_host(folder: Path, name: str, without: 
 @pytest.mark.parametrize("name", MPI_NAMES)
 def test_both_ranks_send_first(folder: Path, name: str, way: str) -> None:
     mpi = named(name)
-    passes(space_job(mpi, 2, [str(compiled(mpi, "send_first", folder)), way]))
+    passes(space_job(mpi, 2, [str(compiled(mpi, "send_before_receive", folder)), way]))
 
 
 @pytest.mark.parametrize("name", MPI_NAMES)
 def test_messages_without_a_request_are_not_lost(folder: Path, name: str) -> None:
     mpi = named(name)
-    outcome = space_job(mpi, 2, [str(compiled(mpi, "no_requests", folder)), "messages"])
+    outcome = space_job(mpi, 2, [str(compiled(mpi, "requests_exhausted", folder)), "messages"])
     passes(outcome)
     assert outcome.output.count("4096 requests of Urakata are in use at once and there is no memory for more") == 1
 
@@ -134,7 +134,7 @@ def test_where_one_rank_has_no_memory_messages_and_exchanges_end(folder: Path, n
 def test_merged_halves_equal_the_hosts(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
     """A communicator of MPI_Intercomm_merge: its messages and collectives, which are ours."""
     mpi = named(name)
-    program = [str(compiled(mpi, "merged_halves", folder))]
+    program = [str(compiled(mpi, "merged_intercommunicator", folder))]
     outcomes = (
         run_job(mpi, ranks, program),
         space_job(mpi, ranks, program, environment={"URAKATA_REPORT": str(tmp_path)}),
@@ -162,7 +162,7 @@ def test_merged_with_ranks_that_they_start_they_are_the_hosts(
     """Two ranks in a space and two that these start, on the MPI library alone or in a space, too: what all got is what
     four ranks get of one another, and nothing of ours had a part in it."""
     mpi = named(name)
-    program = str(compiled(mpi, "merged_halves", folder))
+    program = str(compiled(mpi, "merged_intercommunicator", folder))
     of_one_world = merged(run_job(mpi, 4, [program]).output)
     start = [*(SPACE if others == "space" else []), program]
     environment = {"URAKATA_REPORT": str(tmp_path), "PMIX_MCA_gds": "hash"}  # docs/use-a-space.md
@@ -182,7 +182,7 @@ def test_merged_with_ranks_that_they_start_they_are_the_hosts(
 @pytest.mark.parametrize("name", MPI_NAMES)
 def test_disconnecting_waits_for_requests_given_back(folder: Path, name: str) -> None:
     mpi = named(name)
-    passes(space_job(mpi, 2, [str(compiled(mpi, "given_back", folder))]))
+    passes(space_job(mpi, 2, [str(compiled(mpi, "disconnect_with_freed_requests", folder))]))
 
 
 @pytest.mark.parametrize("name", MPI_NAMES)
@@ -228,4 +228,4 @@ def test_errors_are_those_of_the_host(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", MPI_NAMES)
 def test_a_rank_that_waits_sleeps(folder: Path, name: str, how: str) -> None:
     mpi = named(name)
-    passes(space_job(mpi, 2, [str(compiled(mpi, "waiting", folder)), "asleep", how]))
+    passes(space_job(mpi, 2, [str(compiled(mpi, "wait_properties", folder)), "asleep", how]))

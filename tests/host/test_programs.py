@@ -117,7 +117,7 @@ def test_engine_poll_leaves_the_thread_level_as_it_is(folder: Path, level: int) 
 @pytest.mark.parametrize("name", MPI_NAMES)
 def test_an_operation_without_a_request_ends_on_all_ranks(folder: Path, name: str, engine: str) -> None:
     mpi = named(name)
-    outcome = run_job(mpi, 3, [str(compiled(mpi, "no_requests", folder)), "collectives"], engine)
+    outcome = run_job(mpi, 3, [str(compiled(mpi, "requests_exhausted", folder)), "collectives"], engine)
     passes(outcome)
     assert outcome.output.count("4096 requests of Urakata are in use at once and there is no memory for more") == 1
 
@@ -313,4 +313,4 @@ def test_all_ranks_have_the_same_bits_of_nans_and_zeros(folder: Path, name: str)
 def test_nothing_is_kept_out_by_what_is_always_done(folder: Path, name: str, engine: str, how: str) -> None:
     # Not on the MPI library alone: of several that are done Open MPI and MPICH always take the first.
     mpi = named(name)
-    passes(run_job(mpi, 2, [str(compiled(mpi, "waiting", folder)), "fair", how], engine))
+    passes(run_job(mpi, 2, [str(compiled(mpi, "wait_properties", folder)), "fair", how], engine))

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from jobs import PROGRAMS, compiled, compiled_example, compiled_extension, named, passes, run_job
+from jobs import compiled, compiled_example, compiled_extension, named, passes, run_job, source_of
 from test_mpi4py import library, suite
 
 from urakata import paths
@@ -92,7 +92,7 @@ def test_the_time_line_has_all_messages_and_late_ranks(
     order."""
     mpi = named(name)
     words = [str(paths.program("urakata-exec")), *options, "--report", str(tmp_path), "--timeline", "--"]
-    outcome = run_job(mpi, 3, [*words, str(compiled(mpi, "lined_messages", folder))])
+    outcome = run_job(mpi, 3, [*words, str(compiled(mpi, "timeline_messages", folder))])
     passes(outcome)
     expected = Counter(
         tuple(map(int, line.split()[1:])) for line in outcome.output.splitlines() if line.startswith("message ")
@@ -124,7 +124,7 @@ def test_the_time_line_has_all_messages_and_late_ranks(
 def test_a_python_programs_calls_are_told_by_line(tmp_path: Path, name: str) -> None:
     """mpi4py releases the GIL around each of them."""
     mpi = named(name)
-    program = PROGRAMS / "python_lines.py"
+    program = source_of("python_lines.py")
     command = [str(paths.program("urakata-exec")), "--report", str(tmp_path), "--", suite()[0], str(program)]
     passes(run_job(mpi, 2, command, environment={"MPI4PY_LIBMPI": str(library(mpi))}))
     line_of = {

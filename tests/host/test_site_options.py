@@ -53,7 +53,7 @@ def counts(said: str) -> dict[str, int]:
 
 
 def test_connections_between_sites_have_the_congestion_control_of_the_option(two_sites: Hosts, folder: Path) -> None:
-    program = compiled(named("openmpi"), "far_congestion", folder)
+    program = compiled(named("openmpi"), "congestion_control", folder)
     (usual,) = counts(run(two_sites, program))
     kernel = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
     others = [one for one in ("reno", *kernel) if one != usual]
@@ -63,7 +63,7 @@ def test_connections_between_sites_have_the_congestion_control_of_the_option(two
 
 
 def test_a_congestion_control_that_is_not_there_is_told_once(two_sites: Hosts, folder: Path) -> None:
-    program = compiled(named("openmpi"), "far_congestion", folder)
+    program = compiled(named("openmpi"), "congestion_control", folder)
     said = run(two_sites, program, "--congestion", "snail")
     assert "snail" not in counts(said) and counts(said)
     told = re.findall(r"CONGESTION=snail: .*; connections between sites have the system's congestion control", said)

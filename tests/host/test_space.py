@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jobs import FULL, PROGRAMS, compiled, named, passes, run_job
+from jobs import FULL, compiled, named, passes, run_job, source_of
 from spaces import (
     EXEC,
     SPACE,
@@ -34,9 +34,8 @@ def life(folder: Path) -> str:
     target = folder / "space_life"
     if not target.exists():
         compiler = shutil.which("c++") or pytest.skip("no C++ compiler")
-        source = str(PROGRAMS / "space_life.cpp")
         flags = ["-std=c++20", "-O1", "-g", "-pthread", "-fopenmp"]
-        subprocess.run([compiler, *flags, source, "-o", str(target), "-ldl"], check=True)
+        subprocess.run([compiler, *flags, str(source_of("space_life.cpp")), "-o", str(target), "-ldl"], check=True)
     return str(target)
 
 

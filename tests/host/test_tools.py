@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from jobs import PROGRAMS, Mpi, named, passes, run_job
+from jobs import Mpi, named, passes, run_job, source_of
 from spaces import EXEC, nothing_stays
 
 from urakata.report.summary import summarise
@@ -28,10 +28,9 @@ NONE = "0 Iallreduce, 0 Wait"
 def build(mpi: Mpi, target: Path, *words: str) -> str:
     """Compiles what the words say, with programs of this suite named by their files."""
     made = subprocess.run(
-        [mpi.compiler, *words, "-o", str(target)],
+        [mpi.compiler, *(str(source_of(word)) if word.endswith(".c") else word for word in words), "-o", str(target)],
         capture_output=True,
         text=True,
-        cwd=PROGRAMS,
         timeout=60,
         env={**os.environ, **mpi.environment},
     )

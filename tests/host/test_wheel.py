@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from debian_root import DebianRoot, debian_root
-from jobs import AS_ROOT, FULL, PROGRAMS, Mpi, cache, named
+from jobs import AS_ROOT, FULL, Mpi, c_files, cache, named
 from spaces import nobody_lives, nothing_stays, until
 
 from urakata import job_guard, paths
@@ -53,12 +53,11 @@ def installed(root: Path) -> Mpi:
 
 
 def for_old_systems(tree: Path, name: str, folder: Path, tools: str = "wheel", mpi: Mpi | None = None) -> Path:
-    """tests/programs/NAME for what the wheel made in `tools` is for, and this Open MPI or that of build/hosts."""
-    files = sorted(map(str, (PROGRAMS / name).glob("*.c"))) or [str(PROGRAMS / f"{name}.c")]
+    """The program NAME for what the wheel made in `tools` is for, and this Open MPI or that of build/hosts."""
     root = Path((mpi or named("openmpi")).compiler).parents[1]
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-pthread", "-fPIE", "-pie"]
     where = [f"-I{tree / 'include'}", f"-I{root / 'include'}", f"-L{root / 'lib'}", "-l:libmpi.so.40"]
-    command = [str(tree / "build" / tools / "zig-cc"), *flags, *files, *where, "-o", str(folder / name)]
+    command = [str(tree / "build" / tools / "zig-cc"), *flags, *c_files(name), *where, "-o", str(folder / name)]
     made = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert made.returncode == 0, made.stderr
     return folder / name
@@ -99,7 +98,7 @@ def test_runs_reports_and_compares(tree: Path, environment: Path, tmp_path: Path
 
 
 def test_a_kill_leaves_nothing(tree: Path, environment: Path, tmp_path: Path) -> None:
-    program = for_old_systems(tree, "endless_allreduce", tmp_path)
+    program = for_old_systems(tree, "allreduce_until_error", tmp_path)
     command = [environment / "bin" / "urakata", "run", "-n", "2", "--space", "--", program, tmp_path]
     job = subprocess.Popen(command, env=clean(environment), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

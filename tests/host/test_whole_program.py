@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jobs import AS_ROOT, PROGRAMS, compiled, named, passes, run_job, temporary_files
+from jobs import AS_ROOT, compiled, named, passes, run_job, source_of, temporary_files
 from spaces import nothing_stays, until
 from test_mpi4py import library, suite
 
@@ -79,7 +79,7 @@ def test_every_call_is_counted_where_it_was_made(folder: Path, tmp_path: Path, n
     fences = [row for row in whole.rows if row.operation == "Win_fence"]
     assert [row.calls for row in fences] == [2, 2]  # two places
     assert {row.operation: (row.calls, row.bytes) for row in whole.rows if row not in fences} == EXPECTED
-    source = (PROGRAMS / "all_kinds_of_calls.c").read_text().splitlines()
+    source = source_of("all_kinds_of_calls.c").read_text().splitlines()
     for row in whole.rows:
         place, _, line = row.place.rpartition(":")
         assert place.endswith("all_kinds_of_calls.c")
@@ -130,7 +130,7 @@ def test_a_job_that_is_killed_tells_where_each_rank_was(folder: Path, tmp_path: 
         finally:
             os.killpg(job.pid, signal.SIGKILL)
             job.wait()
-    source = (PROGRAMS / "all_kinds_of_calls.c").read_text().splitlines()
+    source = source_of("all_kinds_of_calls.c").read_text().splitlines()
     line_of = {text.rpartition("// ")[2]: number for number, text in enumerate(source, 1)}
     first, second = ends_of(report)
     begin = "did not reach MPI_Finalize; it was inside"
@@ -149,7 +149,7 @@ def test_a_job_that_aborts_leaves_its_profile(folder: Path, tmp_path: Path, name
     outcome = run_job(mpi, 2, [EXEC, "--report", str(report), "--", str(program), str(data), "abort"])
     assert outcome.code != 0
     aborter, other = ends_of(report)
-    source = (PROGRAMS / "all_kinds_of_calls.c").read_text().splitlines()
+    source = source_of("all_kinds_of_calls.c").read_text().splitlines()
     (line,) = (number for number, text in enumerate(source, 1) if "MPI_Abort(MPI" in text)
     assert re.fullmatch(f"rank 0 called MPI_Abort at .*all_kinds_of_calls.c:{line}", aborter), aborter
     # Rank 0 may be out of the last barrier, and abort, before rank 1 is.
@@ -253,7 +253,7 @@ def test_calls_that_are_left_and_calls_in_callbacks(folder: Path, tmp_path: Path
     """What is left by longjmp has no time, and hides nothing that comes later; what a callback calls is part of the
     call that called it, whose time goes on to its own end, and has times of its own where Urakata handles it."""
     options = ["--engine", engine, "--report", str(tmp_path)]
-    program = str(compiled(named(name), "calls_left", folder))
+    program = str(compiled(named(name), "longjmp_and_nested_calls", folder))
     passes(run_job(named(name), 2, [EXEC, *options, "--", program]))
     summary = summarise(tmp_path)
     assert summary.whole is not None
@@ -279,7 +279,7 @@ def test_a_fortran_programs_calls_are_told_by_its_lines(folder: Path, tmp_path: 
             mpi, 2, [EXEC, "--engine", "poll", "--report", str(tmp_path), "--", str(compiled(mpi, program, folder))]
         )
     )
-    (source,) = PROGRAMS.glob(f"{program}.f*")
+    source = source_of(f"{program}.f*")
     lines = source.read_text().lower().splitlines()
     summary = summarise(tmp_path)
     assert summary.whole is not None

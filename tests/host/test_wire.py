@@ -154,7 +154,7 @@ def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: 
 def test_who_waits_for_the_wire_moves_the_hosts_messages(
     hosts: Hosts, folder: Path, name: str, engine: str, how: str
 ) -> None:
-    program = [str(compiled(named(name), "waiting", folder)), "order", how]
+    program = [str(compiled(named(name), "wait_properties", folder)), "order", how]
     code, output = run(hosts, name, program, "--engine", engine)
     assert code == 0, output[-3000:]
     assert output.count("transport wire: ") == 3, output[:3000]

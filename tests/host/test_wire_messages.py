@@ -97,7 +97,7 @@ def test_random_messages_on_mpich_where_all_go_by_wire(hosts: Hosts, folder: Pat
 @pytest.mark.parametrize("name", NAMES)
 def test_merged_halves_equal_the_hosts(hosts: Hosts, folder: Path, name: str, engine: str) -> None:
     """A communicator of MPI_Intercomm_merge: its messages and collectives."""
-    program = [str(compiled(named(name), "merged_halves", folder))]
+    program = [str(compiled(named(name), "merged_intercommunicator", folder))]
     alone = sorted(line for line in run_job(named(name), 3, program).output.splitlines() if " got " in line)
     outcome = run(hosts, name, program, "--engine", engine)
     passes(outcome, 3, 2)
@@ -118,7 +118,7 @@ def test_merged_with_ranks_that_they_start_they_are_the_hosts(
 ) -> None:
     """Two ranks whose messages go by wire and two that these start, on the MPI library alone or by wire, too."""
     mpi = named(name)
-    program = str(compiled(mpi, "merged_halves", folder))
+    program = str(compiled(mpi, "merged_intercommunicator", folder))
     of_one_world = merged(run_job(mpi, 4, [program]).output)
     start = [*([EXEC, "--wire-messages", "--"] if others == "wire" else []), program]
     room = {"PRTE_MCA_rmaps_default_mapping_policy": ":OVERSUBSCRIBE"}
@@ -289,7 +289,7 @@ def test_where_the_host_allows_one_thread_helpers_move_messages_all_the_same(
     passes(outcome, 2, 1)
     assert outcome[1].count("asked 3, told 1, the MPI library has 1, progress threads: 1\n") == 2, outcome[1]
     outcome = run(
-        pair, "openmpi", [str(compiled(named("openmpi"), "hidden_messages", folder)), "come"], *options, env=audit
+        pair, "openmpi", [str(compiled(named("openmpi"), "overlapped_messages", folder)), "come"], *options, env=audit
     )
     passes(outcome, 2, 1)
     assert outcome[1].count("right") == 2, outcome[1]
@@ -312,7 +312,7 @@ def test_progress_while_a_rank_is_in_the_host(hosts: Hosts, folder: Path, name: 
 @pytest.mark.parametrize("way", ("test", "testall", "testany", "testsome", "waitany", "waitsome", "get_status"))
 @pytest.mark.parametrize("name", NAMES)
 def test_both_ranks_send_first(pair: Hosts, folder: Path, name: str, way: str) -> None:
-    passes(run(pair, name, [str(compiled(named(name), "send_first", folder)), way]), 2, 1)
+    passes(run(pair, name, [str(compiled(named(name), "send_before_receive", folder)), way]), 2, 1)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -336,7 +336,11 @@ def test_a_forked_child_touches_no_connection(pair: Hosts, folder: Path, name: s
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", NAMES)
 def test_disconnecting_waits_for_requests_given_back(pair: Hosts, folder: Path, name: str, engine: str) -> None:
-    passes(run(pair, name, [str(compiled(named(name), "given_back", folder))], "--engine", engine), 2, 1)
+    passes(
+        run(pair, name, [str(compiled(named(name), "disconnect_with_freed_requests", folder))], "--engine", engine),
+        2,
+        1,
+    )
 
 
 @pytest.mark.parametrize(
@@ -357,7 +361,7 @@ def test_the_report_names_who_carries(
 @pytest.mark.parametrize(("engine", "way"), (("thread", "wait"), ("thread", "come"), ("poll", "poll")))
 def test_the_report_tells_what_was_hidden(pair: Hosts, folder: Path, tmp_path: Path, engine: str, way: str) -> None:
     """4 MiB each way: all is hidden of what comes while the program computes, and nothing where nobody moves it."""
-    program = [str(compiled(named("openmpi"), "hidden_messages", folder)), way]
+    program = [str(compiled(named("openmpi"), "overlapped_messages", folder)), way]
     options = ("--engine", engine, "--placement", "shared", "--report", str(tmp_path))
     outcome = run(pair, "openmpi", program, *options)
     passes(outcome, 2, 1)
@@ -396,7 +400,7 @@ def test_a_job_decides_for_itself(pair: Hosts, folder: Path, tmp_path: Path) -> 
 def test_without_an_option_ranks_that_share_no_node_have_them_by_wire(pair: Hosts, folder: Path, name: str) -> None:
     mpi = named(name)
     # MPICH alone hangs in random messages of two ranks on each of two test hosts.
-    quiet = [str(compiled(mpi, "no_requests", folder))]
+    quiet = [str(compiled(mpi, "requests_exhausted", folder))]
     for per_host, program, line in (
         (1, random_messages(folder, name, 2), "the program's messages to 1 of 2 ranks go by transport wire"),
         (2, quiet, "the program's messages between nodes: through the MPI library, since ranks share nodes"),

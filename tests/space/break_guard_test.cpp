@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Behind the guard sbrk gives nothing, and malloc maps its memory instead. (That the break cannot go down either needs
-// a process that has never allocated: tests/programs/space_life.cpp tries it in a space.)
+// a process that has never allocated: tests/programs/spaces/space_life.cpp tries it in a space.)
 #include "space/break_guard.hpp"
 
 #include <gtest/gtest.h>

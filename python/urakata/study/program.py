@@ -95,7 +95,7 @@ def _compile(mpi: Mpi, compiler: Path, source: Path) -> Path:
 
 
 def find_program(mpi: Mpi, named: Path | None = None, name: str = "overlap") -> Path:
-    """bench/NAME for this host; compiled now where it has to be. Raises NotFoundError with what to do."""
+    """bench/NAME for this MPI library; compiled now where it has to be. Raises NotFoundError with what to do."""
     if named:
         if not os.access(named, os.X_OK):
             raise paths.NotFoundError(f"--program {named}: no such program")

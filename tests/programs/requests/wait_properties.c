@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a rank waits.
 //
-//     waiting fair wait|test       what is always done keeps nobody out of MPI_Waitany and MPI_Testany (2 ranks)
-//     waiting asleep any|some|all  a rank of a space sleeps while it waits for a message and a collective: rank 0 does
-//                                  its part only once the kernel says that it does (2 ranks)
-//     waiting order wait|test      who waits for a collective moves its other messages on (2 ranks or more)
+//     wait_properties fair wait|test       what is always done keeps nobody out of MPI_Waitany and MPI_Testany (2 ranks)
+//     wait_properties asleep any|some|all  a rank of a space sleeps while it waits for a message and a collective: rank 0
+//                                          does its part only once the kernel says that it does (2 ranks)
+//     wait_properties order wait|test      who waits for a collective moves its other messages on (2 ranks or more)
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -57,8 +57,8 @@ static int check_fair(int test, int renewed, int arrays) {
   for (int i = 0; i < arrays; ++i) {
     for (int j = renewed; j < kRequests; ++j) {
       if (requests[i][j] == MPI_REQUEST_NULL) continue;
-      fprintf(stderr, "waiting: of %d arrays, %d renewed: request %d was never found in %d tests\n", arrays, renewed, j,
-              kTests);
+      fprintf(stderr, "wait_properties: of %d arrays, %d renewed: request %d was never found in %d tests\n", arrays,
+              renewed, j, kTests);
       MPI_Wait(&requests[i][j], MPI_STATUS_IGNORE);
       failed = 1;
     }

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "../random.h"
+#include "random.h"
 
 // Every request of the array is complete afterwards. `statuses` gets each one's.
 // Returns the name of the way taken.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rank 0's type has more levels than Urakata follows and elements larger than the MPI library's MPI_Pack takes; its
-// partners say the same bytes as MPI_BYTE. `deep_type 0` broadcasts no element of it, `deep_type 1` one, of 2 GiB and
-// 24 bytes.
+// partners say the same bytes as MPI_BYTE.
+//
+//     deeply_nested_type 0|1      broadcasts no element of it, or one, of 2 GiB and 24 bytes
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ int main(int argc, char** argv) {
   if (count && rank != 0) {
     for (size_t i = 0; i < BYTES; ++i) wrong += buffer[i] != byte_at(i);
   }
-  if (wrong != 0) fprintf(stderr, "deep_type: %zu wrong bytes\n", wrong);
+  if (wrong != 0) fprintf(stderr, "deeply_nested_type: %zu wrong bytes\n", wrong);
   MPI_Type_free(&half);
   MPI_Type_free(&type);
   MPI_Finalize();

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../features.h"
-#include "../random.h"
+#include "features.h"
+#include "random.h"
 
 typedef enum {
   CLASS_MOVE,     // may only be moved

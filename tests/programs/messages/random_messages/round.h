@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "../random.h"
+#include "random.h"
 
 enum { kMostRanks = 64 };
 

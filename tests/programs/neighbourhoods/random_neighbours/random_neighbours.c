@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../features.h"
-#include "../random.h"
 #include "elements.h"
+#include "features.h"
+#include "random.h"
 
 enum { kMostNeighbours = 32, kOperations = 4, kStarts = 3, kMostRanks = 16 };
 enum { kSeldom = 64, kLeastLarge = 100 << 10, kMostLarge = 2 << 20 };  // large blocks: in one of so many; bytes

@@ -2,7 +2,7 @@
 // The halves of MPI_COMM_WORLD, joined again by MPI_Intercomm_create and MPI_Intercomm_merge with the upper one first:
 // messages between all of its ranks, and collectives, on it and on what is made from it. Of 4 ranks, 2 3 0 1 of
 // MPI_COMM_WORLD are 0 1 2 3 of it. Each rank says what it got, as a number made from all of it.
-//     merged_halves [COMMAND WORDS...]
+//     merged_intercommunicator [COMMAND WORDS...]
 // With a command MPI_COMM_WORLD is the lower half, and the upper one as many ranks that MPI_Comm_spawn starts with it.
 #include <stdint.h>
 #include <stdio.h>

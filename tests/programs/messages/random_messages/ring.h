@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "../random.h"
+#include "random.h"
 
 void ring(MPI_Comm comm, Random shared);
 

@@ -7,7 +7,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#include "../random.h"
+#include "random.h"
 
 enum { kMessages = 4, kMessageBytes = 40000 };
 

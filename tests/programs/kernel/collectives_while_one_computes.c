@@ -2,7 +2,7 @@
 // Several collectives of one communicator are under way at once, and one rank, another in each round, only computes
 // once it has started them, without a call of any kind: the others complete them all the same.
 //
-//     outstanding FOLDER [ROUNDS]
+//     collectives_while_one_computes FOLDER [ROUNDS]
 //
 // Ranks write to a file in the folder, which all have mapped, which rounds they have completed.
 #include <fcntl.h>

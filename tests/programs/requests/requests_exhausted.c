@@ -2,8 +2,9 @@
 /* Calls for which no request is left, since the process may have no more memory, end with MPI_ERR_NO_MEM and nothing
  * else has happened; once there is room again, all goes on.
  *
- * no_requests collectives: the last rank cannot start its IN_USE-th+1 MPI_Ibarrier, which ends with an error on all.
- * no_requests messages: of two ranks in one space. */
+ * requests_exhausted collectives: the last rank cannot start its IN_USE-th+1 MPI_Ibarrier, which ends with an error
+ *                                 on all.
+ * requests_exhausted messages: of two ranks in one space. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

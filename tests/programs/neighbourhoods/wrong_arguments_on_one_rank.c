@@ -24,7 +24,7 @@ static int out[2], in[2];
 
 static void expect(int good, const char* what) {
   if (good) return;
-  fprintf(stderr, "wrong_on_one, rank %d: %s\n", rank, what);
+  fprintf(stderr, "wrong_arguments_on_one_rank, rank %d: %s\n", rank, what);
   wrong = 1;
 }
 
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&ring);
   int any = 0;
   MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  if (rank == 0) printf("wrong_on_one: %s\n", any ? "WRONG" : "right");
+  if (rank == 0) printf("wrong_arguments_on_one_rank: %s\n", any ? "WRONG" : "right");
   MPI_Finalize();
   return any;
 }

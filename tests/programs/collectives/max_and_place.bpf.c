@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The operation `larger` of own_operations.c. */
+/* The operation `max_and_place` of own_operations.c. */
 #include <urakata_op.bpf.h>
 
 struct extreme {

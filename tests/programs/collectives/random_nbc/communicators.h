@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <stdint.h>
 
-#include "../random.h"
+#include "random.h"
 
 typedef struct {
   const char* name;

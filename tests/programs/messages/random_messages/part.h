@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-#include "../random.h"
+#include "random.h"
 
 enum { kMostParts = 4096 };  // of a rank at once
 

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../random.h"
 #include "job.h"
 #include "message.h"
+#include "random.h"
 #include "ring.h"
 #include "round.h"
 

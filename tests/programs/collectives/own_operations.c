@@ -36,7 +36,7 @@ static void compose(void* in, void* inout, int* count, MPI_Datatype* type) {
 }
 
 // Of equal ones that of the lower place.
-static void larger(void* in, void* inout, int* count, MPI_Datatype* type) {
+static void max_and_place(void* in, void* inout, int* count, MPI_Datatype* type) {
   (void)type;
   const struct extreme* const left = in;
   struct extreme* const right = inout;
@@ -76,7 +76,7 @@ static int is_right(struct reduction* one, uint64_t seed) {
   for (int other = 1; other < ranks; ++other) {
     give(&next, seed, other);
     compose(expected.maps, next.maps, &one->elements, NULL);
-    larger(expected.values, next.values, &one->elements, NULL);
+    max_and_place(expected.values, next.values, &one->elements, NULL);
     memcpy(expected.maps, next.maps, sizeof next.maps);
     memcpy(expected.values, next.values, sizeof next.values);
   }
@@ -106,10 +106,10 @@ static int right(int rounds, uint64_t seed) {
   MPI_Type_contiguous(2, MPI_INT, &types[1]);
   MPI_Op ops[2];
   MPI_Op_create(compose, 0, &ops[0]);
-  MPI_Op_create(larger, 1, &ops[1]);
+  MPI_Op_create(max_and_place, 1, &ops[1]);
   for (int i = 0; i < 2; ++i) MPI_Type_commit(&types[i]);
   if (ura_available() &&
-      (ura_op_kernel(ops[0], "affine") != MPI_SUCCESS || ura_op_kernel(ops[1], "larger") != MPI_SUCCESS))
+      (ura_op_kernel(ops[0], "affine") != MPI_SUCCESS || ura_op_kernel(ops[1], "max_and_place") != MPI_SUCCESS))
     return 2;
   static struct reduction all[kAtATime];
   unsigned long long wrong = 0;
@@ -154,16 +154,16 @@ static int expect(int code, int expected, const char* what) {
 
 static int refused(void) {
   MPI_Op op;
-  MPI_Op_create(larger, 1, &op);
+  MPI_Op_create(max_and_place, 1, &op);
   int wrong = expect(ura_op_kernel(MPI_SUM, "sum"), MPI_ERR_OP, "a predefined operation");
-  wrong += expect(ura_op_kernel(rank == 0 ? MPI_OP_NULL : op, "larger"), rank == 0 ? MPI_ERR_OP : MPI_ERR_ARG,
+  wrong += expect(ura_op_kernel(rank == 0 ? MPI_OP_NULL : op, "max_and_place"), rank == 0 ? MPI_ERR_OP : MPI_ERR_ARG,
                   "none on rank 0");
-  wrong += expect(ura_op_kernel(op, rank == 0 ? "larger" : "other"), MPI_ERR_ARG, "different names");
+  wrong += expect(ura_op_kernel(op, rank == 0 ? "max_and_place" : "other"), MPI_ERR_ARG, "different names");
   wrong += expect(ura_op_kernel(op, ""), MPI_ERR_ARG, "no name");
   wrong += expect(ura_op_kernel(op, NULL), MPI_ERR_ARG, "null");
   wrong += expect(ura_op_kernel(op, "a name that has many more characters"), MPI_ERR_ARG, "a long name");
-  wrong += expect(ura_op_kernel(op, "larger"), MPI_SUCCESS, "a good one");
-  wrong += expect(ura_op_kernel(op, "larger"), MPI_SUCCESS, "again");
+  wrong += expect(ura_op_kernel(op, "max_and_place"), MPI_SUCCESS, "a good one");
+  wrong += expect(ura_op_kernel(op, "max_and_place"), MPI_SUCCESS, "again");
   wrong += expect(ura_op_kernel(op, "other"), MPI_ERR_ARG, "another name");
   MPI_Op_free(&op);
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -32,6 +32,6 @@ int main(int argc, char** argv) {
   }
   ura_halo_free(&halo);
   MPI_Finalize();
-  printf("blocked_halo: %s\n", wrong == 0 ? "right" : "WRONG");
+  printf("halo_while_blocked: %s\n", wrong == 0 ? "right" : "WRONG");
   return wrong != 0;
 }

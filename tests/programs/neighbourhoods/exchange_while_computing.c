@@ -3,7 +3,7 @@
 // then each rank computes without a call of MPI until they are here. So somebody else has to move them, at both ends.
 // Two ranks.
 //
-//     computed_exchange
+//     exchange_while_computing
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -38,8 +38,9 @@ static void look(const char* what, int round, int came) {
   int bad = 0;
   for (int i = 0; i < kEach; ++i) bad += vector[kEach + i] != value(other, round, i);
   if (!came)
-    fprintf(stderr, "computed_exchange, rank %d: %s %d does not move while its ranks compute\n", rank, what, round);
-  if (bad) fprintf(stderr, "computed_exchange, rank %d: %d wrong elements of %s %d\n", rank, bad, what, round);
+    fprintf(stderr, "exchange_while_computing, rank %d: %s %d does not move while its ranks compute\n", rank, what,
+            round);
+  if (bad) fprintf(stderr, "exchange_while_computing, rank %d: %d wrong elements of %s %d\n", rank, bad, what, round);
   wrong += bad + !came;
 }
 
@@ -94,6 +95,6 @@ int main(int argc, char** argv) {
   by_collective();
   free(vector);
   MPI_Finalize();
-  if (!wrong) printf("computed_exchange: right\n");
+  if (!wrong) printf("exchange_while_computing: right\n");
   return wrong != 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rank on one host is killed at a given time after it has come to a stage of the program, and goes on until then.
 //
-//     killed_at init|dup|collective|free|finalize|never HOST MICROSECONDS FOLDER
+//     killed_at_stage init|dup|collective|free|finalize|never HOST MICROSECONDS FOLDER
 //
 // It kills itself, by a timer of the kernel's. Each rank leaves a file in the folder that is named after its host and
 // says how many io_urings it has after MPI_Init. "never": the rank on HOST says how many microseconds each stage takes.

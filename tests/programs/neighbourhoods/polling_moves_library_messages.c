@@ -32,13 +32,13 @@ int main(int argc, char** argv) {
     MPI_Start(&exchange);
     MPI_Wait(&exchange, MPI_STATUS_IGNORE);
   }
-  printf("exchange_tested: %s\n", got == other && bytes[kLong - 1] == 7 ? "right" : "wrong");
+  printf("polling_moves_library_messages: %s\n", got == other && bytes[kLong - 1] == 7 ? "right" : "wrong");
   free(bytes);
   MPI_Request_free(&exchange);
   MPI_Comm_free(&graph);
   MPI_Comm_free(&unhandled);
 #else
-  printf("exchange_tested: right\nexchange_tested: right\n");
+  printf("polling_moves_library_messages: right\npolling_moves_library_messages: right\n");
 #endif
   MPI_Finalize();
   return 0;
