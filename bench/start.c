@@ -5,9 +5,9 @@
 //   {"operation": "ibcast", "bytes": 8, "ranks": 2, "starts": 5000, "call_ns": 310, "call_p90_ns": 420, "clock_ns": 22,
 //    "own_ns": 120, "allocations": 0}
 // call_ns: median duration of the starting call, less clock_ns, the cost of reading the clock. own_ns: what Urakata
-// says of the same starts, the MPI library's own calls left out; allocations: how many it made during them. Both are null
-// where the program runs without Urakata, and own_ns also where URAKATA_MEASURE_START is not set: measuring it makes
-// the call longer. They come from the functions of src/shim/user/measuring.h.
+// says of the same starts, the MPI library's own calls left out; allocations: how many it made during them. Both are
+// null where the program runs without Urakata, and own_ns also where URAKATA_MEASURE_START is not set: measuring it
+// makes the call longer. They come from the functions of src/shim/user/measuring.h.
 #define _GNU_SOURCE
 
 #include "arguments.h"

@@ -12,7 +12,7 @@
 namespace urakata {
 namespace {
 
-// The command-line name of an option: --helper-cpus for HELPER_CPUS.
+// The command-line name of an option: --progress-cpus for PROGRESS_CPUS.
 std::string argument_of(std::string_view option) {
   std::string argument = "--";
   std::ranges::transform(option, std::back_inserter(argument), [](char letter) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// urakata-exec's arguments. Every row of the option table is an argument by itself: HELPER_CPUS is --helper-cpus.
+// urakata-exec's arguments. Every row of the option table is an argument by itself: PROGRESS_CPUS is --progress-cpus.
 #pragma once
 
 #include <cstdint>

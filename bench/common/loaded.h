@@ -10,7 +10,8 @@
 // Whether this rank lives in a space.
 static inline int in_space(void) { return getenv("URAKATA_SPACE_AT") != NULL; }
 
-// Rank 0 prints {"mpi": FILE, "library": VERSION}: the file that MPI_Init comes from, and the MPI library's own version text.
+// Rank 0 prints {"mpi": FILE, "library": VERSION}: the file that MPI_Init comes from, and the MPI library's own version
+// text.
 static inline void print_loaded(void) {
   int rank = 0, length = 0;
   char version[MPI_MAX_LIBRARY_VERSION_STRING];

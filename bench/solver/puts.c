@@ -156,7 +156,8 @@ static void await(struct exchange* e, int i, enum counter which) {
   const struct window* const w = e->own;
   const volatile int64_t* const counter = (const volatile int64_t*)(e->vector + w->own + (2 * i + which) * LINE);
   for (int unused = 0; *counter < e->number; MPI_Win_sync(e->window)) {
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, e->comm, &unused, MPI_STATUS_IGNORE);  // the MPI library may only move in calls
+    // The MPI library may only move in calls.
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, e->comm, &unused, MPI_STATUS_IGNORE);
   }
 }
 

@@ -3,8 +3,8 @@
 // conjugate gradients, on the 27-point problem of HPCG (solver.h), in parts by blocks of rows or by METIS.
 //
 // Each rank has a part. Rank 0 prints JSON objects: what is loaded, {"measure": "partition", ...} with the exact counts
-// of one exchange of all parts, {"measure": "skip", ...} for each way that the MPI library does not have, and for each measure
-// and way
+// of one exchange of all parts, {"measure": "skip", ...} for each way that the MPI library does not have, and for each
+// measure and way
 //   {"measure": "cg", "way": "messages", "us": 812.1, "exchange_us": 31.2, "last_us": 29.5, "steps": {"start": 11.0,
 //    "inner": 610.5, "wait": 20.2, "boundary": 50.1, "reduce": 12.5, "vectors": 90.0}, "iterations": 21,
 //    "residual": 3.1e-09, "turns": ...}

@@ -67,7 +67,8 @@ static void discard_persistent(struct exchange* e) {
 static const char* prepare_neighbour(struct exchange* e) {
   const struct pattern* const p = e->pattern;
   const int n = p->neighbours;
-  int* const counts = calloc(2 * (size_t)n + 1, sizeof *counts);  // the MPI library may read them until the request is freed
+  // The MPI library may read them until the request is freed.
+  int* const counts = calloc(2 * (size_t)n + 1, sizeof *counts);
   MPI_Comm graph;
   make_vector(e);
   for (int i = 0; i < n; ++i) counts[i] = send_count(p, i), counts[n + i] = recv_count(p, i);

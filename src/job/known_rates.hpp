@@ -27,8 +27,8 @@ struct KnownRates {
 inline constexpr double kTolerance = 4.0 / 3;
 
 // Collective, and the same on each rank: what rank 0's file says, of pairs of sites whose round trip is still what it
-// was. `value`: the option's; `host_name`: of this node. Error: the MPI library refuses, or rank 0's value is none that can be
-// read.
+// was. `value`: the option's; `host_name`: of this node. Error: the MPI library refuses, or rank 0's value is none that
+// can be read.
 Result<KnownRates> known_rates(Bootstrap& world, const Sites& sites, std::string_view value,
                                std::string_view host_name);
 

@@ -7,8 +7,9 @@
 //                   program only store a flag, and the progress thread has the kernel put a fence into all running
 //                   threads before it loads that flag (an asymmetric Dekker lock)
 //   one_and_often   the same with a progress thread that comes often: a fence in all threads of a space each time would
-//                   cost the other ranks more than a locked exchange costs each call here. A spin lock, which a thread of the
-//                   program may keep while it waits for some microseconds: a progress thread tries, or spins as long
+//                   cost the other ranks more than a locked exchange costs each call here. A spin lock, which a thread
+//                   of the program may keep while it waits for some microseconds: a progress thread tries, or spins as
+//                   long
 //   many            threads of the program call at once: a spin lock
 //
 // Which side of `one_and_progress_thread` a thread is on says `on_progress_thread`.

@@ -70,7 +70,7 @@ Placement place_progress_threads(const Topology& topology, const NodeRanks& node
     Placement placement = shared(topology, node_ranks);
     const Result<CpuSet> list = CpuSet::from_text(progress_cpus);
     if (!list || list->empty() || !list->without(topology.cpus()).empty()) {
-      placement.refusal = "HELPER_CPUS=" + std::string(progress_cpus) + " is not within the node's CPUs " +
+      placement.refusal = "PROGRESS_CPUS=" + std::string(progress_cpus) + " is not within the node's CPUs " +
                           topology.cpus().text() + "; progress threads share the rank's cores";
       return placement;
     }
@@ -81,7 +81,7 @@ Placement place_progress_threads(const Topology& topology, const NodeRanks& node
     placement.progress_thread = CpuSet{};
     placement.progress_thread.add(cpus[node_ranks.rank % cpus.size()]);
     placement.spare = !placement.progress_thread.meets(node_ranks.mask);
-    placement.reason = "HELPER_CPUS gives CPUs " + placement.progress_thread.text();
+    placement.reason = "PROGRESS_CPUS gives CPUs " + placement.progress_thread.text();
     return placement;
   }
 

@@ -29,7 +29,7 @@ struct Placement {
   bool refused_spare = false;  // PLACEMENT spare was that wish: the job is not to run
 };
 
-// PLACEMENT spare that cannot be had is shared, with `refusal`; so is a HELPER_CPUS list with
+// PLACEMENT spare that cannot be had is shared, with `refusal`; so is a PROGRESS_CPUS list with
 // a CPU that the node does not have.
 Placement place_progress_threads(const Topology& topology, const NodeRanks& node_ranks, PlacementWish wish,
                                  std::string_view progress_cpus);

@@ -23,8 +23,8 @@ TEST(Options, DefaultsOfTheTableAreValid) {
 }
 
 TEST(Options, NamesAreFoundInEveryForm) {
-  EXPECT_EQ(row("URAKATA_HELPER_CPUS").name, "HELPER_CPUS");
-  EXPECT_EQ(row("helper-cpus").name, "HELPER_CPUS");
+  EXPECT_EQ(row("URAKATA_PROGRESS_CPUS").name, "PROGRESS_CPUS");
+  EXPECT_EQ(row("progress-cpus").name, "PROGRESS_CPUS");
   EXPECT_EQ(row("Engine").name, "ENGINE");
 }
 
@@ -48,9 +48,9 @@ TEST(Options, SizesTakeUnits) {
 }
 
 TEST(Options, CpuLists) {
-  for (const char* good : {"0", "12-15,20", "3,1"}) EXPECT_EQ(refusal("HELPER_CPUS", good), "accepted") << good;
+  for (const char* good : {"0", "12-15,20", "3,1"}) EXPECT_EQ(refusal("PROGRESS_CPUS", good), "accepted") << good;
   for (const char* bad : {"a", "3-1", "1,", ",1", "1-2-3", "1-", "5000"}) {
-    EXPECT_NE(refusal("HELPER_CPUS", bad), "accepted") << bad;
+    EXPECT_NE(refusal("PROGRESS_CPUS", bad), "accepted") << bad;
   }
 }
 
@@ -115,6 +115,31 @@ TEST(Options, OldValuesMeanValuesOfToday) {
   EXPECT_NE(refusal("PLACEMENT", "host"), "accepted");
   ASSERT_TRUE(engine_named("host").ok());
   EXPECT_EQ(*engine_named("host"), EngineKind::native);
+}
+
+TEST(Options, ProgressCpusHadAnotherName) {
+  const PresentSetting now = present_setting(row("HELPER_CPUS"), "1,3");
+  EXPECT_EQ(now.option, &row("PROGRESS_CPUS"));
+  EXPECT_STREQ(now.value, "1,3");
+  EXPECT_EQ(now.line, "HELPER_CPUS=1,3 is called PROGRESS_CPUS=1,3 now; the next release will not accept HELPER_CPUS");
+}
+
+TEST(Options, SwitchesOfNeighbourhoodsAreOneChoice) {
+  for (const char* name : {"EXCHANGE_PLANS", "EXCHANGE_MESSAGES"}) {
+    for (const char* off : {"0", "off"}) {
+      const PresentSetting now = present_setting(row(name), off);
+      EXPECT_EQ(now.option, &row("NEIGHBORHOOD"));
+      EXPECT_STREQ(now.value, "schedules");
+      EXPECT_EQ(now.line, std::string(name) + "=" + off +
+                              " is called NEIGHBORHOOD=schedules now; the next release will not accept " + name);
+    }
+    const PresentSetting on = present_setting(row(name), "1");
+    EXPECT_EQ(on.option, nullptr);
+    EXPECT_EQ(on.line, "");
+    EXPECT_EQ(refusal(name, "2"), std::string("URAKATA_") + name + "=2: not a valid value; use 0 or 1");
+  }
+  EXPECT_EQ(refusal("NEIGHBORHOOD", "never"),
+            "URAKATA_NEIGHBORHOOD=never: not a valid value; use auto, schedules, native or always");
 }
 
 TEST(Options, OneThatIsGoneSetsNothing) {

@@ -29,8 +29,8 @@ ENGINES = (None, "poll", "thread")
 
 
 def cases(short: int, full: int, name: str, ranks: int) -> str:
-    """How many random cases a test has of its kind on that MPI library: with --full all of them where four ranks are on one
-    of those that every machine has, elsewhere a tenth. All of them everywhere would take days on a few cores."""
+    """How many random cases a test has of its kind on that MPI library: with --full all of them where four ranks are on
+    one of those that every machine has, elsewhere a tenth. All of them everywhere would take days on a few cores."""
     whole = ranks == 4 and name in ("openmpi", "mpich")
     return str((full if whole else full // 10) if FULL else short)
 

@@ -85,6 +85,20 @@ def test_ranks_that_differ_each_in_another_option(folder: Path, tmp_path: Path, 
     assert "[rank 1] other values than rank 0's: rank 1: ALGORITHM; rank 2: SEGMENT;" in outcome.output
 
 
+def test_ranks_that_differ_in_options_with_a_new_name(folder: Path, tmp_path: Path) -> None:
+    """Whichever name they were set by: those of rank 1 are rank 0's."""
+    options = ("--engine", "poll")
+    start = by_rank(
+        tmp_path,
+        under(*options, "--connections", "2", "--neighborhood", "schedules"),
+        under(*options, "--set", "STREAMS=2", "--set", "EXCHANGE_PLANS=0"),
+        under(*options),
+    )
+    outcome = random_job(named("openmpi"), folder, start, 3, "--no-persistent", "--no-derived")
+    passes(outcome)
+    assert "[rank 2] other values than rank 0's: rank 2: NEIGHBORHOOD and CONNECTIONS;" in outcome.output
+
+
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_masks_that_differ_by_rank(folder: Path, tmp_path: Path, name: str) -> None:
     """Preloaded by hand: without urakata-exec a rank takes the CPUs that it may use for the node's."""
@@ -130,8 +144,8 @@ def test_a_type_that_cannot_be_described_goes_the_same_way(folder: Path, name: s
 def test_what_is_said_of_a_node_is_said_once(folder: Path, tmp_path: Path, name: str) -> None:
     """Also where it is true of a rank that is not the first."""
     program = str(compiled(named(name), "space_end", folder))
-    bad = under("--engine", "thread", "--placement", "shared", "--helper-cpus", "1000")
-    words = "HELPER_CPUS=1000 is not within the node's CPUs"
+    bad = under("--engine", "thread", "--placement", "shared", "--progress-cpus", "1000")
+    words = "PROGRESS_CPUS=1000 is not within the node's CPUs"
     for cases, speaker in ((bad,), 0), ((under("--engine", "thread", "--placement", "shared"), bad, bad), 1):
         outcome = run_job(named(name), 3, [*by_rank(tmp_path, *cases), program, "code", "0"])
         passes(outcome)

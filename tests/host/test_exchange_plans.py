@@ -10,6 +10,8 @@ import pytest
 from jobs import FULL, Mpi, cases, compiled, compiled_outside, drawn_seed, named, passes, run_job
 from spaces import SPACE, nothing_stays, space_job
 
+from urakata.report.summary import summarise
+
 __all__ = ["nothing_stays"]  # around every test here
 
 
@@ -39,21 +41,20 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, tmp_path: Path, nam
 def equal_to_the_host(mpi: Mpi, ranks: int, program: list[str], reports: Path) -> None:
     of_library = run_job(mpi, ranks, program, None, seconds=900)
     passes(of_library)
-    for plans in ("1", "0"):
-        report = reports / plans
+    for way in ("always", "schedules", "native"):
+        report = reports / way
         report.mkdir(parents=True)
-        variables = {
-            "URAKATA_EXCHANGE_PLANS": plans,
-            "URAKATA_EXCHANGE_MESSAGES": plans,
-            "URAKATA_BLOCKING": "always",
-            "URAKATA_REPORT": str(report),
-        }
+        variables = {"URAKATA_NEIGHBORHOOD": way, "URAKATA_REPORT": str(report)}
         outcome = space_job(mpi, ranks, program, seconds=900, environment=variables)
         passes(outcome)
         assert numbers(outcome.output) == numbers(of_library.output) != [], program
         said = "".join(file.read_text() for file in report.glob("*.json"))
-        assert ("exchange plan" in said) == (plans == "1")
-        assert ("all ranks are in one space" in said) == (plans == "1")
+        assert ('"channels"' in said) == (way == "always")
+        assert ("all ranks are in one space" in said) == (way == "always")
+        ours = {row.operation for row in summarise(report).rows if "eighbor_" in row.operation}
+        assert ("Ineighbor_alltoallw" in ours) == (way != "native"), ours
+        assert ("Neighbor_alltoallw" in ours) == (way == "always"), ours
+        assert ours if way != "native" else not ours
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
@@ -63,7 +64,7 @@ def test_neighbourhoods_by_threads_at_once(folder: Path, name: str) -> None:
     program = [str(compiled(mpi, "blocking_neighbours", folder)), "2", "500" if FULL else "50"]
     of_library = run_job(mpi, 3, program, None)
     passes(of_library)
-    outcome = space_job(mpi, 3, program, seconds=120, environment={"URAKATA_BLOCKING": "always"})
+    outcome = space_job(mpi, 3, program, seconds=120, environment={"URAKATA_NEIGHBORHOOD": "always"})
     passes(outcome)
     assert refused(outcome.output) == refused(of_library.output) != []
 

@@ -63,7 +63,7 @@ def test_random_neighbourhoods_equal_the_hosts(
     assert code == 0, output[-3000:]
     alone = run_job(named("openmpi"), 3 * per_host, program).output
     assert numbers(alone) == numbers(output) and len(numbers(alone)) == int(program[1]), program
-    said = [row.why for row in summarise(tmp_path).rows if row.algorithm == "exchange plan"]
+    said = [row.why for row in summarise(tmp_path).rows if row.algorithm == "channels"]
     if "--space" in options or per_host == 1:
         assert any("by put frames" in why for why in said)
     if "--space" in options:  # without one a rank's channels to itself are by stores

@@ -49,7 +49,7 @@ def test_random_neighbourhoods_equal_the_hosts(folder: Path, name: str, ranks: i
     lines = [line for line in of_library.output.splitlines() if line.startswith("topology")]
     assert len(lines) == int(program[1])
     for engine in ("poll", "thread"):
-        outcome = run_job(mpi, ranks, program, engine, seconds=900, environment={"URAKATA_BLOCKING": "always"})
+        outcome = run_job(mpi, ranks, program, engine, seconds=900, environment={"URAKATA_NEIGHBORHOOD": "always"})
         passes(outcome)
         assert [line for line in outcome.output.splitlines() if line.startswith("topology")] == lines, program
 
@@ -72,7 +72,7 @@ def test_blocking_neighbourhoods_by_threads_at_once(folder: Path, tmp_path: Path
     passes(of_library)
     refused = [line for line in of_library.output.splitlines() if line.startswith("refused")]
     assert len(refused) in (48, 71)  # with persistent ones
-    variables = {"URAKATA_BLOCKING": "always", "URAKATA_REPORT": str(tmp_path)}
+    variables = {"URAKATA_NEIGHBORHOOD": "always", "URAKATA_REPORT": str(tmp_path)}
     outcome = run_job(mpi, 3, program, engine, seconds=120, environment=variables)
     passes(outcome)
     assert [line for line in outcome.output.splitlines() if line.startswith("refused")] == refused

@@ -105,7 +105,7 @@ def test_petsc(root: DebianRoot, kind: str) -> None:
         # One for each product of the matrix, on each rank.
         assert sum(row.started for row in exchanges) >= RANKS * (len(expected) - 2)
         if way in PLANS and kind == "persistent":
-            assert {row.algorithm for row in exchanges} == {"exchange plan"}, way
+            assert {row.algorithm for row in exchanges} == {"channels"}, way
             by_plans = [PLANS[way] in row.why for row in exchanges]
             assert all(by_plans) if way == "space" else any(by_plans), [row.why for row in exchanges]
 

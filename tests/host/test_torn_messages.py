@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages and exchange plans between four test hosts by transport wire, while their connections are torn down: what
+"""Messages and channels between four test hosts by transport wire, while their connections are torn down: what
 needed one ends with an error, the rest arrives, nothing hangs. With --full for ten minutes."""
 
 from __future__ import annotations

@@ -65,18 +65,18 @@ def test_the_report_says_which_way_halos_go(folder: Path, tmp_path: Path, name: 
     """By a neighbourhood channel in a space, by messages without one."""
     mpi = named(name)
     program = [str(compiled(mpi, "random_halos", folder)), "12", drawn_seed()]
-    for plans in ("1", "0"):
-        variables = {"URAKATA_EXCHANGE_PLANS": plans, "URAKATA_REPORT": str(tmp_path / plans)}
+    for wish in ("auto", "schedules", "native"):
+        variables = {"URAKATA_NEIGHBORHOOD": wish, "URAKATA_REPORT": str(tmp_path / wish)}
         is_right(space_job(mpi, 3, program, environment=variables))
         found = {
             (row.algorithm, row.engine, re.sub(r"^\d+ neighbours? (.*);.*", r"\1", row.why))
-            for row in rows(tmp_path / plans)
+            for row in rows(tmp_path / wish)
         }
         refused = ("persistent messages", "native", "a rank cannot have a neighbourhood channel for it")
-        together = ("exchange plan", "poll", "by stores")
-        assert found == {together if plans == "1" else refused}
-    assert {row.operation for row in rows(tmp_path / "1")} == {"ura_halo", "random halo"}
-    assert all("random_halos" in row.place for row in rows(tmp_path / "1"))
+        together = ("channels", "poll", "by stores")
+        assert found == {together if wish == "auto" else refused}
+    assert {row.operation for row in rows(tmp_path / "auto")} == {"ura_halo", "random halo"}
+    assert all("random_halos" in row.place for row in rows(tmp_path / "auto"))
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
@@ -88,7 +88,7 @@ def test_ranks_outside_of_the_space(folder: Path, tmp_path: Path, name: str) -> 
     outside = [*SPACE, str(compiled_outside(mpi, "random_halos", folder)), *arguments]
     variables = {"URAKATA_REPORT": str(tmp_path)}
     is_right(run_job(mpi, 2, [*SPACE, *inside, ":", "-n", "2", *outside], seconds=300, environment=variables))
-    assert {row.algorithm for row in rows(tmp_path)} == {"exchange plan", "persistent messages"}
+    assert {row.algorithm for row in rows(tmp_path)} == {"channels", "persistent messages"}
 
 
 @pytest.mark.parametrize("way", ("native", "poll", "space"))
@@ -122,7 +122,7 @@ def test_a_solver_that_overlaps_its_inner_rows(folder: Path, tmp_path: Path, nam
         passes(outcome)
         assert f"jacobi: {edge} x {edge} cells on {ranks} ranks, 200 iterations: right" in outcome.output
     (row,) = summarise(tmp_path / "4-30").rows
-    by = "exchange plan" if way == "space" else "persistent messages"
+    by = "channels" if way == "space" else "persistent messages"
     assert (row.operation, row.algorithm, row.started, row.ranks) == ("halo of x", by, 800, 4)
 
 

@@ -56,7 +56,7 @@ def test_collectives_by_wire_are_right(hosts: Hosts, folder: Path, engine: str, 
 def test_neighbourhoods_by_wire_are_right(hosts: Hosts, folder: Path, engine: str) -> None:
     """The same numbers come out of what all ranks got as under the MPI library alone."""
     program = [str(compiled(named("openmpi"), "random_neighbours", folder)), "300" if FULL else "30", drawn_seed()]
-    code, output = run(hosts, "openmpi", program, "--engine", engine, "--blocking", "always", per_host=2)
+    code, output = run(hosts, "openmpi", program, "--engine", engine, "--neighborhood", "always", per_host=2)
     assert code == 0, output[-3000:]
     assert output.count("transport wire: ") == 6, output[:3000]
     alone = run_job(named("openmpi"), 6, program).output

@@ -41,7 +41,7 @@ Facts usual() { return {true, false, 100, 0, std::vector<std::uint64_t>(equal_op
 TEST(Job, OptionsThatDecideWhichMessagesThereAreMustBeEqual) {
   for (const Option& option : option_table()) {
     const bool decides = option.name == "ALGORITHM" || option.name == "SEGMENT" || option.name == "COSTS" ||
-                         option.name == "EXCHANGE_MESSAGES" || option.name == "BLOCKING" || option.name == "SITES" ||
+                         option.name == "NEIGHBORHOOD" || option.name == "BLOCKING" || option.name == "SITES" ||
                          option.name == "LANES" || option.name == "CONNECTIONS";
     EXPECT_EQ(option.agreement == Agreement::equal, decides) << option.name;
   }

@@ -41,7 +41,7 @@ TEST(SharedLines, OneNodeHasALineOnce) {
 
 TEST(SharedLines, AFaultOfAnotherNodeIsSaidAndOneOfSeveralNodesIsCounted) {
   constexpr std::array<std::int32_t, 4> kNodes{0, 0, 2, 2};
-  EXPECT_EQ(said(kNodes, {{}, {}, {}, {"HELPER_CPUS"}}), (Said{{}, {}, {}, {"HELPER_CPUS (on 1 of 2 nodes)"}}));
+  EXPECT_EQ(said(kNodes, {{}, {}, {}, {"PROGRESS_CPUS"}}), (Said{{}, {}, {}, {"PROGRESS_CPUS (on 1 of 2 nodes)"}}));
   EXPECT_EQ(said(kNodes, {{}, {"x 1"}, {"x 2"}, {"x 3"}}), (Said{{}, {"x 1 (on 2 of 2 nodes)"}, {}, {}}));
 }
 

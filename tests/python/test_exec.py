@@ -139,6 +139,17 @@ def test_a_value_of_the_last_release_still_works_and_one_line_has_the_new_one(tm
         assert (found["value"], found["origin"]) == ("native", origin) and answer.stderr.count(line) == 1, answer.stderr
 
 
+@pytest.mark.parametrize("old", ["EXCHANGE_PLANS", "EXCHANGE_MESSAGES"])
+def test_switches_of_neighbourhoods_are_one_choice(old: str) -> None:
+    line = f"urakata: {old}=0 is called NEIGHBORHOOD=schedules now; the next release will not accept {old}\n"
+    for words, variables in ((["--set", f"{old}=0"], {}), ([], {f"URAKATA_{old}": "0"})):
+        answer = run(*words, "--info", **variables)
+        assert "URAKATA_NEIGHBORHOOD=schedules " in answer.stdout and answer.stderr == line
+    for words, variables in (([f"--set={old}=1"], {}), ([], {f"URAKATA_{old}": "1"})):
+        answer = run(*words, "--info", **variables)
+        assert "URAKATA_NEIGHBORHOOD=auto " in answer.stdout and answer.stderr == ""
+
+
 def test_an_option_that_is_gone_costs_a_line(tmp_path: Path) -> None:
     (tmp_path / "job.toml").write_text("domains = 2\n")
     line = "urakata: DOMAINS=2 has no effect any more: a rank has one progress thread\n"
@@ -217,7 +228,7 @@ def test_missing_config_file_is_refused() -> None:
         (["--engine", "turbo"], "use host, poll, thread or kernel"),
         (["--engien", "poll"], "no option is called --engien; did you mean --engine?"),
         (["--spcae"], "did you mean --space?"),
-        (["--helper-cpu=1"], "no option is called --helper-cpu; did you mean --helper-cpus?"),
+        (["--progress-cpu=1"], "no option is called --progress-cpu; did you mean --progress-cpus?"),
         (["--set", "engien=poll"], "did you mean ENGINE?"),
         (["--nothing-like-it"], "no option is called --nothing-like-it; see urakata-exec --help"),
         (["--set", "NAP_US=0"], "use 1 to 1000000"),

@@ -88,3 +88,8 @@ def test_every_command_has_a_page(prefix: Path) -> None:
     assert "\nurakata\\-schedule \\- Shows, proves and draws" in pages["urakata-schedule"]
     assert "urakata hosts check \\-\\-json\n" in pages["urakata-hosts"] and "(default: 1gbit)" in pages["urakata-hosts"]
     assert "\nExit code: 0 all was measured; 1" in pages["urakata-bench"]
+    assert "\n.SH FOR EXPERTS\n" in pages["urakata-exec"]
+
+
+def test_what_only_measurements_ask_is_not_installed(prefix: Path) -> None:
+    assert list(prefix.rglob("urakata.h")) and not list(prefix.rglob("measuring.h"))

@@ -98,15 +98,13 @@ def test_a_short_wait_is_left_alone() -> None:
     assert advise(replace(COMPUTES, wait=1e3)) == LEAVE
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "option"), [("messages", "EXCHANGE_MESSAGES"), ("exchange plan", "EXCHANGE_PLANS")]
-)
-def test_what_no_progress_thread_moves_is_not_told_of_an_engine_alone(algorithm: str, option: str) -> None:
+@pytest.mark.parametrize("algorithm", ("messages", "channels"))
+def test_what_no_progress_thread_moves_is_not_told_of_an_engine_alone(algorithm: str) -> None:
     text = advise(replace(COMPUTES, algorithm=algorithm))
-    assert f"--engine thread and --set {option}=0" in text
+    assert "--engine thread and --set NEIGHBORHOOD=schedules" in text
     text = advise(replace(COMPUTES, algorithm=algorithm, asked=THREAD))
     assert "--engine" not in text
-    assert f"--set {option}=0" in text
+    assert "--set NEIGHBORHOOD=schedules" in text
 
 
 def test_advice_is_yes_or_no_first_in_short_sentences() -> None:
@@ -117,7 +115,7 @@ def test_advice_is_yes_or_no_first_in_short_sentences() -> None:
         (0.0, 3e5, 4e5),
         (False, True),
         (0, 10),
-        ("ring", "messages", "exchange plan", "persistent messages"),
+        ("ring", "messages", "channels", "persistent messages"),
     ):
         text = advise(Facts(engine, asked, waits, gap, 5e5, late, hidden=0.0, blocking=blocking, algorithm=algorithm))
         assert text.startswith(("yes: ", "no: ", LEAVE)), text

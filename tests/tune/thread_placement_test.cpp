@@ -154,7 +154,7 @@ TEST(Placement, TheListIsTakenInTurnByTheNodesRanks) {
 
 TEST(Placement, AListWithACpuThatTheNodeLacksIsRefused) {
   const Placement placement = place(node_ranks("0"), PlacementWish::automatic, "7-8");
-  EXPECT_NE(placement.refusal.find("HELPER_CPUS=7-8 is not within the node's CPUs 0-7"), std::string::npos);
+  EXPECT_NE(placement.refusal.find("PROGRESS_CPUS=7-8 is not within the node's CPUs 0-7"), std::string::npos);
   EXPECT_EQ(placement.progress_thread, cpus("0"));
 }
 

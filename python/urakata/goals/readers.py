@@ -122,7 +122,7 @@ def _solver(job: Job, record: dict[str, Any]) -> Iterator[Value]:
 
 
 def _neighbours(job: Job, record: dict[str, Any]) -> Iterator[Value]:
-    """The MPI library's persistent messages stand beside each way that has exchange plans under Urakata."""
+    """The MPI library's persistent messages stand beside each way that has channels under Urakata."""
     plans = ("halo", "neighbour-persistent")
     shown_as = {"persistent": plans} if job.side.options is None else {way: (way,) for way in plans}
     for way in shown_as.get(record["way"], ()):

@@ -38,8 +38,8 @@ class Facts:
         return max(0.0, self.wait - (self.late or 0.0))
 
 
-# Algorithms whose messages no progress thread moves, and the option without which they are a schedule's.
-_BY_RANKS = {"messages": "EXCHANGE_MESSAGES", "exchange plan": "EXCHANGE_PLANS"}
+# Algorithms whose messages no progress thread moves.
+_BY_RANKS = ("messages", "channels")
 _SHORT = 20_000.0  # ns of waiting that are left alone
 _LARGE = 0.25  # a part of the wait that is worth a word beside the other
 
@@ -82,7 +82,7 @@ def _of_the_engine(facts: Facts) -> str:
     if facts.algorithm in _BY_RANKS:
         thread = "" if facts.asked.get("ENGINE") == "thread" else "--engine thread and "
         return (
-            f"yes: run with {thread}--set {_BY_RANKS[facts.algorithm]}=0, then a progress thread moves it. "
+            f"yes: run with {thread}--set NEIGHBORHOOD=schedules, then a progress thread moves it. "
             "Or test it now and then while you compute: only its ranks move it, in calls of MPI"
         )
     if facts.engine == "poll":

@@ -76,7 +76,7 @@ class Row:
 
     @property
     def helped(self) -> bool:
-        """Helpers took it on: engines "thread/spare" and "thread/shared"."""
+        """Progress threads took it on: engines "thread/spare" and "thread/shared"."""
         return self.engine.startswith("thread/")
 
     @property

@@ -22,7 +22,7 @@ from urakata.report.hidden import Sample, all_need_all, whole_instances
 _COMPUTE = 1_000_000
 _FIRST_CALLER = _COMPUTE + 1
 _LATE = _COMPUTE + 70_000  # behind those of all threads
-_FIRST_HELPER = _LATE + 1
+_FIRST_PROGRESS_THREAD = _LATE + 1
 
 
 def _span(process: int, thread: int, begin: int, end: int, name: str, **more: Any) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _inside(rank: dict[str, Any], shift: int) -> Iterator[dict[str, Any]]:
             common = {"cat": "operation", "id2": instance, "pid": process, "name": name}
             yield {"ph": "b", "ts": sample.begin / 1000, **common}
             yield {"ph": "e", "ts": max(sample.begin, sample.done) / 1000, **common}
-    for number, track in enumerate(rank["tracks"], _FIRST_HELPER):
+    for number, track in enumerate(rank["tracks"], _FIRST_PROGRESS_THREAD):
         yield from _name(process, number, track["name"])
         for begin, end in track["spans"]:
             yield _span(process, number, begin + shift, end + shift, "progress")

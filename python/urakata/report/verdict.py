@@ -84,7 +84,7 @@ def _switch(row: Row) -> str:
         return "it without --engine native" if row.asked.get("ENGINE") == "native" else ""
     if row.engine == "thread/shared":
         return _FEWER if (row.hidden.share or 0.0) < _HIDDEN else ""
-    if row.engine != "poll" or row.algorithm in ("messages", "exchange plan"):
+    if row.engine != "poll" or row.algorithm in ("messages", "channels"):
         return ""
     if row.asked.get("ENGINE") != "thread":
         return "a progress thread (--engine thread)"

@@ -30,7 +30,7 @@ constexpr std::array<Option, kRows> kTable = {{
            "shared and for messages to other nodes only",
            kPlacements},
     Option{
-        "HELPER_CPUS", OptionKind::cpu_list, OptionLevel::basic, Agreement::none, "", "",
+        "PROGRESS_CPUS", OptionKind::cpu_list, OptionLevel::basic, Agreement::none, "", "",
         "CPUs for the progress threads of this node's ranks, taken in turn (such as 12-15,20), instead of PLACEMENT"},
     Option{
         "ALGORITHM", OptionKind::algorithms, OptionLevel::basic, Agreement::equal, "", "",
@@ -86,22 +86,16 @@ constexpr std::array<Option, kRows> kTable = {{
         "SPACE_DEVICES", OptionKind::choice, OptionLevel::expert, Agreement::none, "0", "",
         "1: programs linked to the driver of a GPU are tried in a space, where drivers do not expect several processes",
         kSwitch},
-    Option{"EXCHANGE_PLANS", OptionKind::choice, OptionLevel::advanced, Agreement::none, "1", "",
-           "0: persistent neighbourhood collectives go by schedules, and halos of urakata.h by the MPI library's "
-           "messages, and "
-           "not by puts to the neighbours",
-           kSwitch},
-    Option{"EXCHANGE_MESSAGES", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "1", "",
-           "0: other neighbourhood collectives inside a space are schedules, and the blocking ones the MPI library's, "
-           "and not "
-           "messages of the space",
-           kSwitch},
+    Option{
+        "NEIGHBORHOOD", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
+        "Neighbourhood collectives: persistent ones by channels, others in a space by messages, and blocking ones so "
+        "where that is faster (auto), or always; schedules: neither, and the MPI library performs blocking ones; "
+        "native: it performs all, and halos of urakata.h are its messages",
+        kNeighborhoods},
     Option{
         "BLOCKING", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
-        "When Urakata handles blocking collectives, which else are the MPI library's: always, never, or (auto) where "
-        "that "
-        "is faster: those of neighbourhoods in a space or between nodes that talk by wire, and those of communicators "
-        "that span sites",
+        "When Urakata handles other blocking collectives, which else are the MPI library's: always, never, or (auto) "
+        "where that is faster: those of communicators that span sites",
         kBlockingWishes},
     Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "How collectives' messages travel between nodes: through the MPI library, over TCP connections of Urakata's "
@@ -179,15 +173,27 @@ namespace {
 
 const char* same_value(const char* value) { return value; }
 
+// Of a switch that was on where nothing was said.
+const char* schedules_if_off(const char* value) {
+  return written::switched(value) == std::size_t{0} ? "schedules" : nullptr;
+}
+
+constexpr Option switch_that_was_on(std::string_view name) {
+  return {name, OptionKind::choice, OptionLevel::advanced, Agreement::none, "1", "", "", kSwitch};
+}
+
 constexpr Option number_to_64(std::string_view name) {
   return {name, OptionKind::integer, OptionLevel::advanced, Agreement::none, "0", "", "", {}, 0, 64};
 }
 
 }  // namespace
 
-constexpr std::array<OldOption, 3> kOldTable = {{
+constexpr std::array<OldOption, 6> kOldTable = {{
+    {{"HELPER_CPUS", OptionKind::cpu_list, OptionLevel::basic, Agreement::none, "", "", ""}, kProgressCpus, same_value},
     {number_to_64("STREAMS"), kConnections, same_value},
     {number_to_64("WIRE_CONNECTIONS"), kConnections, same_value},
+    {switch_that_was_on("EXCHANGE_PLANS"), kNeighborhood, schedules_if_off},
+    {switch_that_was_on("EXCHANGE_MESSAGES"), kNeighborhood, schedules_if_off},
     {{"DOMAINS", OptionKind::text, OptionLevel::advanced, Agreement::none, "1", "", ""},
      kRows,
      [](const char*) -> const char* { return nullptr; },

@@ -20,6 +20,8 @@ inline constexpr auto kCopyings =
 inline constexpr auto kTransports = std::to_array<std::string_view>({"auto", "native", "wire"});  // as TransportWish
 inline constexpr auto kBlockingWishes =
     std::to_array<std::string_view>({"auto", "always", "never"});  // as BlockingWish
+inline constexpr auto kNeighborhoods =
+    std::to_array<std::string_view>({"auto", "schedules", "native", "always"});  // as NeighborhoodWish
 
 enum Row : std::size_t {
   kEngine,
@@ -36,8 +38,7 @@ enum Row : std::size_t {
   kSpace,
   kSpaceCopy,
   kSpaceDevices,
-  kExchangePlans,
-  kExchangeMessages,
+  kNeighborhood,
   kBlocking,
   kTransport,
   kWireMessages,
@@ -64,7 +65,7 @@ struct OldOption {
   const char* why_gone = nullptr;  // where it has no effect
 };
 
-extern const std::array<OldOption, 3> kOldTable;
+extern const std::array<OldOption, 6> kOldTable;
 
 const OldOption* old_option(const Option& option);  // nullptr: it is one of this release
 

@@ -90,8 +90,8 @@ class Settings {
     options_.space = switched(values_[table::kSpace]).value_or(0) == 1;
     options_.space_copy = static_cast<CopyingWish>(choice(table::kCopyings, values_[table::kSpaceCopy]).value_or(0));
     options_.space_devices = switched(values_[table::kSpaceDevices]).value_or(0) == 1;
-    options_.exchange_plans = switched(values_[table::kExchangePlans]).value_or(1) == 1;
-    options_.exchange_messages = switched(values_[table::kExchangeMessages]).value_or(1) == 1;
+    options_.neighborhood =
+        static_cast<NeighborhoodWish>(choice(table::kNeighborhoods, values_[table::kNeighborhood]).value_or(0));
     options_.blocking =
         static_cast<BlockingWish>(choice(table::kBlockingWishes, values_[table::kBlocking]).value_or(0));
     options_.transport = static_cast<TransportWish>(choice(table::kTransports, values_[table::kTransport]).value_or(0));

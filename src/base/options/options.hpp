@@ -21,7 +21,9 @@ enum class PlacementWish : std::uint8_t { automatic, spare, shared };
 // auto: by wire where TCP is the only network between the nodes.
 enum class TransportWish : std::uint8_t { automatic, native, wire };
 enum class CopyingWish : std::uint8_t { automatic, receiver, sender, both };
-enum class BlockingWish : std::uint8_t { automatic, always, never };
+// always: automatic, and blocking ones are never left to the MPI library.
+enum class NeighborhoodWish : std::uint8_t { automatic, schedules, native, always };
+enum class BlockingWish : std::uint8_t { automatic, always, never };  // of other collectives
 // auto: by wire where tune/messages_choice.hpp says so.
 enum class MessagesWish : std::uint8_t { native, wire, automatic };
 
@@ -93,8 +95,11 @@ struct Options {
   bool space = false;
   CopyingWish space_copy = CopyingWish::automatic;
   bool space_devices = false;
-  bool exchange_plans = true;
-  bool exchange_messages = true;
+  NeighborhoodWish neighborhood = NeighborhoodWish::automatic;
+  // May neighbourhood collectives have channels, or be messages of a space?
+  bool neighbours_directly() const {
+    return neighborhood == NeighborhoodWish::automatic || neighborhood == NeighborhoodWish::always;
+  }
   BlockingWish blocking = BlockingWish::automatic;
   TransportWish transport = TransportWish::automatic;
   MessagesWish wire_messages = MessagesWish::automatic;

@@ -49,13 +49,18 @@ bool among_neighbours(const Call& call) { return call.operation == collectives::
 // Can a communicator's blocking collectives be ours? Where none can be no communicator is looked at, since that alone
 // would have the MPI library's waiting drive the engines.
 bool any_of(const Process& here, const Call& call) {
+  if (among_neighbours(call)) {
+    const NeighborhoodWish wish = options().neighborhood;
+    return wish == NeighborhoodWish::always || (wish == NeighborhoodWish::automatic && here.wire() != nullptr);
+  }
   if (options().blocking != BlockingWish::automatic) return options().blocking == BlockingWish::always;
-  return among_neighbours(call) ? here.wire() != nullptr : here.sites().count > 1;
+  return here.sites().count > 1;
 }
 
 bool ours(const Communicator& comm, const Call& call) {
+  if (among_neighbours(call))
+    return options().neighborhood == NeighborhoodWish::always || tune::blocking_pays(comm.medium());
   if (options().blocking == BlockingWish::always) return true;
-  if (among_neighbours(call)) return tune::blocking_pays(comm.medium());
   if (comm.placement() == nullptr) return false;
   return !is_exchange(call.operation) || tune::exchange_gains(*comm.placement(), link_between);
 }
@@ -64,7 +69,7 @@ bool ours(const Communicator& comm, const Call& call) {
 
 bool performed(const Call& call, int* code) {
   Process& here = process();
-  const bool by_messages = may_be_message_exchange(call) && options().blocking != BlockingWish::never;
+  const bool by_messages = may_be_message_exchange(call);
   const bool by_schedule = any_of(here, call);
   if (!here.running() || here.native_only() || !(by_messages || by_schedule) || inside_native(call.call_site))
     return false;

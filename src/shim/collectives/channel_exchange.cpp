@@ -159,7 +159,7 @@ std::unique_ptr<ChannelExchange> ChannelExchange::make_here(const Reading& readi
 
 std::unique_ptr<ChannelExchange> ChannelExchange::make(std::span<const halo::ChannelEnd> out,
                                                        std::span<const halo::ChannelEnd> in) {
-  if (!options().exchange_plans) return nullptr;
+  if (!options().neighbours_directly()) return nullptr;
   destroy_released();
   const halo::Costs costs = exchange_costs(all().bounce_bytes.load(std::memory_order_relaxed));
   try {

@@ -34,7 +34,7 @@ namespace urakata::shim {
 
 class ChannelExchange final : public NeighbourExchange {
  public:
-  static constexpr std::string_view kAlgorithm = "exchange plan";
+  static constexpr std::string_view kAlgorithm = "channels";
 
   // Whether ranks of this job may have neighbourhood channels. The same on all ranks.
   static bool any_in_job();

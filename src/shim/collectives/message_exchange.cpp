@@ -163,7 +163,7 @@ void MessageExchange::leave(std::unique_ptr<NeighbourExchange> /*own*/, std::vec
 
 bool may_be_message_exchange(const Call& call) {
   return call.operation == collectives::Operation::neighbor_alltoallv && endpoint() != nullptr &&
-         options().exchange_messages;
+         options().neighbours_directly();
 }
 
 bool exchanged(const Call& call, MPI_Request* request_out, int* code) {

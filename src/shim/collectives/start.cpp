@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/options.hpp"
 #include "base/reserve.hpp"
 #include "base/threads.hpp"
 #include "schedule/builder.hpp"
@@ -139,6 +140,12 @@ namespace {
 bool may_have_channels(const Call& call) {
   return call.form == CallForm::persistent && call.operation == collectives::Operation::neighbor_alltoallv &&
          ChannelExchange::any_in_job();
+}
+
+// Does option NEIGHBORHOOD leave the call to the MPI library? The same on all ranks.
+bool left_by_option(const Call& call) {
+  return call.operation == collectives::Operation::neighbor_alltoallv &&
+         options().neighborhood == NeighborhoodWish::native;
 }
 
 // Leaves a call to the MPI library, which has to say that it is wrong, or to perform it.
@@ -288,7 +295,7 @@ bool started(const Call& call, MPI_Request* request_out, int* code) {
 
 bool handled(const Call& call, MPI_Request* request_out, int* code) {
   const Process& here = process();
-  if (!here.running() || here.native_only() || inside_native(call.call_site)) return false;
+  if (!here.running() || here.native_only() || inside_native(call.call_site) || left_by_option(call)) return false;
   if (request_out == nullptr) return left_to_native(call);
   return call.form == CallForm::persistent ? initialised(call, request_out, code) : started(call, request_out, code);
 }

@@ -64,7 +64,7 @@ bool in_device(const void* vector, std::string* why) {
     *why =
         "a vector is in memory of a device, which neighbourhood channels do not reach; copy it to the processor's "
         "memory "
-        "first, or set EXCHANGE_PLANS=0";
+        "first, or set NEIGHBORHOOD=schedules";
   }
   return !why->empty();
 }
