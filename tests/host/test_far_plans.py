@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jobs import FULL, compiled, drawn_seed, named, run_job
+from jobs import FULL, compiled, drawn_seed, named, passes, run_job
 from killing import output_where_the_host_sees_no_end
 
 from urakata import paths
@@ -61,7 +61,9 @@ def test_random_neighbourhoods_equal_the_hosts(
     options = (*WAYS[way], "--set", f"REPORT={tmp_path}")
     code, output = run(hosts, "openmpi", program, *options, per_host=per_host)
     assert code == 0, output[-3000:]
-    alone = run_job(named("openmpi"), 3 * per_host, program).output
+    of_library = run_job(named("openmpi"), 3 * per_host, program, seconds=900)
+    passes(of_library)
+    alone = of_library.output
     assert numbers(alone) == numbers(output) and len(numbers(alone)) == int(program[1]), program
     said = [row.why for row in summarise(tmp_path).rows if row.algorithm == "channels"]
     if "--space" in options or per_host == 1:

@@ -60,7 +60,7 @@ def test_a_report_of_the_last_release_is_read(tmp_path: Path) -> None:
     asked = [{"name": "ENGINE", "value": "native", "origin": "environment"}]
     ways = {"found": "", "links": [], "ways": [{"site": "east", "connections": 4}]}
     told = rank(
-        0, call_sites=[site(engine="native", algorithm="channels")], messages=[message_site], options=asked, sites=ways
+        0, call_sites=[site(engine="native")], messages=[message_site], options=asked, sites=ways
     )
     text = json.dumps({**told, "messages_progress_thread": True, "transport": "native", "urakata_report": 3})
     for old, now in (
@@ -69,7 +69,6 @@ def test_a_report_of_the_last_release_is_read(tmp_path: Path) -> None:
     ):
         text = text.replace(f'"{now}"', f'"{old}"')
     text = text.replace('"native"', '"host"').replace("wire or native", "wire or host")
-    text = text.replace('"channels"', '"exchange plan"')
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "rank-0.json").write_text(text)
     assert "native" not in text

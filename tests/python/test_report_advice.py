@@ -44,7 +44,7 @@ FOLLOWED: list[tuple[str, str, Callable[[Facts], Facts]]] = [
 @pytest.mark.parametrize("gap", [1e3, 1e6])
 @pytest.mark.parametrize("hidden", [None, 0.0, 0.9])
 @pytest.mark.parametrize("late", [None, 0.0, 2e5, 3e5, 4.9e5])
-def test_no_advice_goes_in_a_circle(
+def test_no_advice_leads_back_to_itself(
     engine: str, asked: dict[str, str], gap: float, hidden: float | None, late: float | None
 ) -> None:
     first = Facts(engine, asked, waits=10, gap=gap, wait=5e5, late=late, hidden=hidden)

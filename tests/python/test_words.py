@@ -13,7 +13,11 @@ from urakata import paths
 RETIRED = {
     r"conduits?": "channel set",
     r"byte[ _]codes?": "eBPF code",
+    r"circles?": "endpoint communicator",
     r"delegates?": "site leader",
+    r"exchange plans?": "channels",
+    r"host MPIs?": "MPI library",
+    r"intercept(?:s|ed|ing)?": "handle",
     r"landing[ _]places?": "bounce buffer",
     r"put[ _]lines?": "mailbox slot",
     r"ready[ _]marks?": "ready flag",

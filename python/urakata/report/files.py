@@ -112,8 +112,6 @@ def _renamed(part: Any, names: dict[str, str] = _RENAMED) -> Any:
             read[key] = re.sub(r"\bhost\b", "native", value)
         else:
             read[str(names.get(key, key))] = _renamed(value, _RENAMED_OF_WAY if key == "ways" else names)
-    if read.get("algorithm") == "exchange plan":
-        read["algorithm"] = "channels"
     if read.get("name") in ("ENGINE", "TRANSPORT") and read.get("value") == "host":
         read["value"] = "native"
     return read
