@@ -411,7 +411,7 @@ def test_static_program_runs_untouched_with_one_line(tmp_path: Path) -> None:
 
 
 def test_a_shell_script_runs_as_it_is(tmp_path: Path) -> None:
-    """It is followed, in case that it starts a rank (tests/host/test_followed.py)."""
+    """It is followed, in case that it starts a rank (tests/jobs/test_followed.py)."""
     script = tmp_path / "job"
     script.write_text("#!/bin/sh\necho $1\nexit 5\n")
     script.chmod(0o755)

@@ -59,9 +59,7 @@ def test_a_report_of_the_last_release_is_read(tmp_path: Path) -> None:
     message_site = message(carrier="wire or native", overlapped_ns=300)
     asked = [{"name": "ENGINE", "value": "native", "origin": "environment"}]
     ways = {"found": "", "links": [], "ways": [{"site": "east", "connections": 4}]}
-    told = rank(
-        0, call_sites=[site(engine="native")], messages=[message_site], options=asked, sites=ways
-    )
+    told = rank(0, call_sites=[site(engine="native")], messages=[message_site], options=asked, sites=ways)
     text = json.dumps({**told, "messages_progress_thread": True, "transport": "native", "urakata_report": 3})
     for old, now in (
         *(("helpers", "progress_threads"), ("helper_ns", "progress_thread_ns"), ("hidden_ns", "overlapped_ns")),

@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/options/options.hpp"
 #include "base/reserve.hpp"
 #include "base/threads.hpp"
 #include "schedule/builder.hpp"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <urakata.h>
 
-#include "../../src/shim/user/measuring.h"
+#include "../../../src/shim/user/measuring.h"
 
 enum { COMMUNICATORS = 40, ALIVE = 3, KINDS = 3, MOST = 16 };
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from jobs import FULL, compiled, drawn_seed, named, passes, run_job
-from killing import output_where_the_host_sees_no_end
+from killing import output_where_the_library_sees_no_end
 
 from urakata import paths
 from urakata.hosts import Hosts, available
@@ -53,7 +53,7 @@ WAYS = {
 
 @pytest.mark.parametrize("per_host", (1, 2))
 @pytest.mark.parametrize("way", WAYS)
-def test_random_neighbourhoods_equal_the_hosts(
+def test_random_neighbourhoods_equal_the_librarys(
     hosts: Hosts, folder: Path, tmp_path: Path, way: str, per_host: int
 ) -> None:
     """Without a space, ranks of a node that are neighbours have schedules, and all ranks know."""
@@ -102,13 +102,13 @@ def test_whoever_exchanges_with_a_killed_one_gets_an_error(
     """The neighbourhood channel reports the failure."""
     mpi = named("openmpi")
     program = compiled(mpi, "killed_in_exchange", folder)
-    output = output_where_the_host_sees_no_end(hosts, mpi, program, [where, str(tmp_path)], list(WAYS[way]), SECONDS)
+    output = output_where_the_library_sees_no_end(hosts, mpi, program, [where, str(tmp_path)], list(WAYS[way]), SECONDS)
     assert sorted(re.findall(r"rank (\d): the exchange ended with class [1-9]", output)) == ["0", "1"], output[-3000:]
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 @pytest.mark.parametrize("way", ("apart", "asking"))
-def test_a_plan_moves_while_its_rank_is_blocked_in_the_host(folder: Path, name: str, way: str) -> None:
+def test_a_plan_moves_while_its_rank_is_blocked_in_the_library(folder: Path, name: str, way: str) -> None:
     """Also a large payload, for which the receiver has to say that it is there."""
     program = [str(compiled(named(name), "halo_while_blocked", folder))]
     with Hosts(count=2) as two:

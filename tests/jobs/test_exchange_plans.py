@@ -28,17 +28,17 @@ def numbers(output: str) -> list[str]:
 
 @pytest.mark.parametrize("ranks", (2, 3, 4, 6) if FULL else (3, 4))
 @pytest.mark.parametrize("name", ("openmpi", "mpich", "impi") if FULL else ("openmpi", "mpich"))
-def test_random_neighbourhoods_equal_the_hosts(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
+def test_random_neighbourhoods_equal_the_librarys(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
     mpi = named(name)
     topologies, drawn = int(cases(60, 25000, name, ranks)), int(drawn_seed())
     for first in range(0, topologies, MOST_AT_ONCE):
         seed = str(drawn + first)
         program = [str(compiled(mpi, "random_neighbours", folder)), str(min(MOST_AT_ONCE, topologies - first)), seed]
         folder_of_reports = tmp_path / str(first)
-        equal_to_the_host(mpi, ranks, program, folder_of_reports)
+        equal_to_the_library(mpi, ranks, program, folder_of_reports)
 
 
-def equal_to_the_host(mpi: Mpi, ranks: int, program: list[str], reports: Path) -> None:
+def equal_to_the_library(mpi: Mpi, ranks: int, program: list[str], reports: Path) -> None:
     of_library = run_job(mpi, ranks, program, None, seconds=900)
     passes(of_library)
     for way in ("always", "schedules", "native"):
@@ -102,7 +102,7 @@ def test_ranks_outside_of_the_space(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
-def test_the_host_moves_while_one_is_tested(folder: Path, name: str) -> None:
+def test_the_library_moves_while_one_is_tested(folder: Path, name: str) -> None:
     mpi = named(name)
     outcome = space_job(mpi, 2, [str(compiled(mpi, "polling_moves_library_messages", folder))])
     passes(outcome)

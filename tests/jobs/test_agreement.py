@@ -33,7 +33,7 @@ def under(*options: str) -> str:
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
-def test_one_rank_with_engine_host_leaves_all_to_the_host(folder: Path, tmp_path: Path, name: str) -> None:
+def test_one_rank_with_engine_native_leaves_all_to_the_library(folder: Path, tmp_path: Path, name: str) -> None:
     mpi = named(name)
     start = by_rank(tmp_path, under(), under("--engine", "native"), under())
     # A program that asks for the highest thread level: MPICH 5 alone hangs where the levels of the ranks differ.

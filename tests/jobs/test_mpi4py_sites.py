@@ -33,7 +33,7 @@ def run(hosts: Hosts, chosen: list[str], *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def same_as_the_host(chosen: list[str], said: str, *ways: tuple[str, ...]) -> None:
+def same_as_the_library(chosen: list[str], said: str, *ways: tuple[str, ...]) -> None:
     """Two hosts here and one there, 2 ms one way."""
     with Hosts(sites=Sites([2, 1], LinkSettings(delay_us=2000, rate=400_000_000))) as hosts:
         code, output = run(hosts, chosen)
@@ -50,9 +50,11 @@ def same_as_the_host(chosen: list[str], said: str, *ways: tuple[str, ...]) -> No
 
 def test_collectives_between_two_sites() -> None:
     ways = (("--engine", "poll"), ("--engine", "thread"), ("--engine", "poll", "--lanes", "2"))
-    same_as_the_host(COLLECTIVES, "2 sites (0: 2 nodes, 1: 1 node)", *ways)
+    same_as_the_library(COLLECTIVES, "2 sites (0: 2 nodes, 1: 1 node)", *ways)
 
 
 def test_messages_between_two_sites() -> None:
     said = "the program's messages to 2 of 3 ranks go by transport wire"
-    same_as_the_host(MESSAGES, said, ("--engine", "poll", "--wire-messages"), ("--engine", "thread", "--wire-messages"))
+    same_as_the_library(
+        MESSAGES, said, ("--engine", "poll", "--wire-messages"), ("--engine", "thread", "--wire-messages")
+    )

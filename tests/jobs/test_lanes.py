@@ -61,7 +61,7 @@ def run(
 
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
-def test_collectives_between_sites_are_those_of_the_host(three_sites: Hosts, folder: Path, engine: str) -> None:
+def test_collectives_between_sites_are_those_of_the_library(three_sites: Hosts, folder: Path, engine: str) -> None:
     """Non-blocking and persistent ones, against the MPI library's blocking ones."""
     program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", CASES]
     code, output = run(three_sites, program, "--engine", engine, "--blocking", "never")
@@ -167,7 +167,7 @@ def test_blocking_collectives_are_the_non_blocking_ones(two_sites: Hosts, folder
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
-def test_blocking_collectives_between_sites_are_those_of_the_host(
+def test_blocking_collectives_between_sites_are_those_of_the_library(
     three_sites: Hosts, folder: Path, name: str, engine: str
 ) -> None:
     """Every operation, root and kind of type, in place and with no elements. With MPICH without messages beside them:
@@ -268,7 +268,7 @@ def test_who_has_all_answers_until_the_others_know(folder: Path, tmp_path: Path,
     assert messages_hit(output) > 0 and "lost all lanes" not in output, output[-3000:]
 
 
-def test_a_link_that_comes_up_one_way_only_is_left_to_the_host(folder: Path) -> None:
+def test_a_link_that_comes_up_one_way_only_is_left_to_the_library(folder: Path) -> None:
     """Nobody gets into the second site."""
     program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "40", "--seed", drawn_seed()]
     with Hosts(sites=Sites([2, 1], LinkSettings(delay_us=2000))) as own:

@@ -81,7 +81,7 @@ def test_mpich_by_wire(hosts: Hosts, folder: Path, engine: str) -> None:
         (2, (), "the MPI library has 3, progress threads: 1"),
     ),
 )
-def test_a_helper_that_needs_no_host_asks_for_no_thread_level(
+def test_a_progress_thread_that_needs_no_library_asks_for_no_thread_level(
     hosts: Hosts, folder: Path, per_host: int, options: tuple[str, ...], said: str
 ) -> None:
     """All that a rank alone on its node sends goes by wire; beside others its progress thread has the MPI library's
@@ -100,7 +100,7 @@ def test_forks_while_collectives_are_in_progress(hosts: Hosts, folder: Path, eng
     assert output.count("transport wire: ") == 3, output[:3000]
 
 
-def test_where_no_address_leads_to_the_others_the_host_carries(hosts: Hosts, folder: Path) -> None:
+def test_where_no_address_leads_to_the_others_the_library_carries(hosts: Hosts, folder: Path) -> None:
     program = [str(compiled(named("openmpi"), "random_nbc", folder)), "--cases", "30"]
     code, output = run(hosts, "openmpi", program, "--transport", "wire", "--wire-interface", "none0")
     assert code == 0 and " 0 wrong" in output, output[-3000:]
@@ -151,7 +151,7 @@ def test_where_one_link_breaks_every_rank_gets_an_error(folder: Path, tmp_path: 
 @pytest.mark.parametrize("how", ("wait", "test"))
 @pytest.mark.parametrize("engine", ("poll", "thread"))
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
-def test_who_waits_for_the_wire_moves_the_hosts_messages(
+def test_who_waits_for_the_wire_moves_the_librarys_messages(
     hosts: Hosts, folder: Path, name: str, engine: str, how: str
 ) -> None:
     program = [str(compiled(named(name), "wait_properties", folder)), "order", how]

@@ -94,7 +94,7 @@ def test_threads_that_complete_for_another_leave_nothing(folder: Path, name: str
 
 @pytest.mark.parametrize("without", (0, 1))
 @pytest.mark.parametrize("name", MPI_NAMES)
-def test_progress_while_a_rank_is_in_the_host(folder: Path, name: str, without: int) -> None:
+def test_progress_while_a_rank_is_in_the_library(folder: Path, name: str, without: int) -> None:
     mpi = named(name)
     inside = [str(compiled(mpi, "message_progress", folder))]
     outside = [*SPACE, str(compiled_outside(mpi, "message_progress", folder)), "early"]
@@ -131,7 +131,7 @@ def test_where_one_rank_has_no_memory_messages_and_exchanges_end(folder: Path, n
 
 @pytest.mark.parametrize("ranks", (3, 4))
 @pytest.mark.parametrize("name", MPI_NAMES)
-def test_merged_halves_equal_the_hosts(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
+def test_merged_halves_equal_the_librarys(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
     """A communicator of MPI_Intercomm_merge: its messages and collectives, which are ours."""
     mpi = named(name)
     program = [str(compiled(mpi, "merged_intercommunicator", folder))]
@@ -156,7 +156,7 @@ def test_merged_halves_equal_the_hosts(folder: Path, tmp_path: Path, name: str, 
         pytest.param("impi", marks=pytest.mark.skip(reason="Intel MPI alone crashes in MPI_Comm_spawn")),
     ),
 )
-def test_merged_with_ranks_that_they_start_they_are_the_hosts(
+def test_merged_with_ranks_that_they_start_they_are_the_librarys(
     folder: Path, tmp_path: Path, name: str, others: str
 ) -> None:
     """Two ranks in a space and two that these start, on the MPI library alone or in a space, too: what all got is what
@@ -211,7 +211,7 @@ def test_spaces_of_two_hosts(folder: Path, name: str, rounds: str, messages: str
 
 
 @pytest.mark.parametrize("name", MPI_NAMES)
-def test_errors_are_those_of_the_host(folder: Path, name: str) -> None:
+def test_errors_are_those_of_the_library(folder: Path, name: str) -> None:
     """Truncation, and wrong ranks, tags, counts, types and buffers: the same classes, handlers and statuses."""
     if name == "system-openmpi":
         pytest.skip("Open MPI 4.1 alone ends the job at the first wrong argument of a persistent request")

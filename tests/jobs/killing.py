@@ -28,7 +28,7 @@ _LEFT = (
 )
 
 
-def output_where_the_host_sees_no_end(
+def output_where_the_library_sees_no_end(
     hosts: Hosts, mpi: Mpi, program: Path, words: list[str], options: list[str], limit: float
 ) -> str:
     """What a job of killed_in_exchange.c says, a rank on each host. The launcher leaves the others

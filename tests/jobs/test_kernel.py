@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from broken_links import cut, wait_until_it_works
 from jobs import FULL, compiled, drawn_seed, named
-from killing import STAGES, KilledJobs, output_where_the_host_sees_no_end
+from killing import STAGES, KilledJobs, output_where_the_library_sees_no_end
 from typer.testing import CliRunner
 
 from urakata import paths
@@ -180,7 +180,7 @@ def test_whoever_is_in_an_operation_with_a_killed_rank_gets_an_error(
     program = compiled(mpi, "killed_in_exchange", folder)
     options = ["--engine", "kernel", "--verbose", "2"]
     words = ["collectives", str(tmp_path)]
-    output = output_where_the_host_sees_no_end(hosts, mpi, program, words, options, SECONDS)
+    output = output_where_the_library_sees_no_end(hosts, mpi, program, words, options, SECONDS)
     assert sorted(re.findall(r"rank (\d): the exchange ended with class [1-9]", output)) == ["0", "1"], output[-3000:]
     assert output.count("lost the connection to rank 2") >= 1, output[-3000:]
     assert output.count(CHANNEL_SET) == 3, output[:3000]

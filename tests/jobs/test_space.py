@@ -62,7 +62,7 @@ def test_64_ranks_start_time_and_again(folder: Path, name: str) -> None:
         assert outcome.code == 0 and len(pids(outcome.output)) == 64, outcome.output
 
 
-def test_what_the_host_needs_is_set_unless_the_user_has_set_it() -> None:
+def test_what_the_library_needs_is_set_unless_the_user_has_set_it() -> None:
     asked = ["OMPI_MCA_pml", "OMPI_MCA_btl", "PMIX_MCA_gds"]
     outcome = run_job(named("openmpi"), 2, [*SPACE, "printenv", *asked], environment={"OMPI_MCA_btl": "self,sm,tcp"})
     assert outcome.code == 0

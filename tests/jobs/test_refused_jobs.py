@@ -56,7 +56,7 @@ def test_tasks_of_srun_that_are_jobs_of_their_own_are_warned(folder: Path) -> No
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
-def test_no_spare_core_for_a_helper_that_must_have_one(folder: Path, name: str) -> None:
+def test_no_spare_core_for_a_progress_thread_that_must_have_one(folder: Path, name: str) -> None:
     """A rank that computes with 5000 threads leaves none; the program does not get beyond MPI_Init."""
     mpi = named(name)
     program = str(compiled(mpi, "space_end", folder))  # says "pid" after MPI_Init

@@ -35,7 +35,7 @@ def test_random_operations_equal_the_blocking_ones(folder: Path, name: str, engi
 
 @pytest.mark.parametrize("ranks", (1, 2, 3, 4, 6) if FULL else (2, 5))
 @pytest.mark.parametrize("name", MPI_NAMES)
-def test_random_neighbourhoods_equal_the_hosts(folder: Path, name: str, ranks: int) -> None:
+def test_random_neighbourhoods_equal_the_librarys(folder: Path, name: str, ranks: int) -> None:
     """The same numbers come out of what all ranks got, whoever performed it."""
     mpi = named(name)
     program = [str(compiled(mpi, "random_neighbours", folder)), cases(50, 3000, name, ranks), drawn_seed()]
@@ -197,7 +197,9 @@ def test_ranks_deal_out_the_cores_that_they_share(folder: Path, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich", "impi"))
-def test_without_a_spare_core_ranks_of_one_node_have_no_helper(folder: Path, tmp_path: Path, name: str) -> None:
+def test_without_a_spare_core_ranks_of_one_node_have_no_progress_thread(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
     mpi = named(name)
     cpu = min(os.sched_getaffinity(0))
     options = ["--engine", "thread", "--report", str(tmp_path), "--"]
@@ -247,7 +249,7 @@ def test_a_communicator_gets_the_engine_that_was_chosen(folder: Path, tmp_path: 
     assert all(row.helped == row.engine.startswith("thread") for row in rows)
 
 
-def test_choosing_helpers_needs_a_run_that_has_them(folder: Path) -> None:
+def test_choosing_progress_threads_needs_a_run_that_has_them(folder: Path) -> None:
     mpi = named("openmpi")
     outcome = run_job(mpi, 2, [str(compiled(mpi, "engine_choice", folder)), "call:thread"], "poll")
     passes(outcome)
@@ -257,7 +259,7 @@ def test_choosing_helpers_needs_a_run_that_has_them(folder: Path) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", MPI_NAMES)
-def test_errors_are_the_hosts(folder: Path, name: str, engine: str | None) -> None:
+def test_errors_are_the_librarys(folder: Path, name: str, engine: str | None) -> None:
     mpi = named(name)
     passes(run_job(mpi, 2, [str(compiled(mpi, "error_class", folder))], engine))
 

@@ -95,7 +95,7 @@ def test_random_messages_on_mpich_where_all_go_by_wire(hosts: Hosts, folder: Pat
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", NAMES)
-def test_merged_halves_equal_the_hosts(hosts: Hosts, folder: Path, name: str, engine: str) -> None:
+def test_merged_halves_equal_the_librarys(hosts: Hosts, folder: Path, name: str, engine: str) -> None:
     """A communicator of MPI_Intercomm_merge: its messages and collectives."""
     program = [str(compiled(named(name), "merged_intercommunicator", folder))]
     alone = sorted(line for line in run_job(named(name), 3, program).output.splitlines() if " got " in line)
@@ -113,7 +113,7 @@ def test_merged_halves_equal_the_hosts(hosts: Hosts, folder: Path, name: str, en
         pytest.param("mpich", marks=pytest.mark.skip(reason="MPICH 5 alone waits for ever in MPI_Comm_spawn there")),
     ),
 )
-def test_merged_with_ranks_that_they_start_they_are_the_hosts(
+def test_merged_with_ranks_that_they_start_they_are_the_librarys(
     pair: Hosts, folder: Path, tmp_path: Path, name: str, others: str
 ) -> None:
     """Two ranks whose messages go by wire and two that these start, on the MPI library alone or by wire, too."""
@@ -193,7 +193,7 @@ def test_long_messages_between_sites_use_many_connections(sites: Hosts, tmp_path
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_messages_inside_the_nodes_stay_with_the_host(pair: Hosts, folder: Path, engine: str) -> None:
+def test_messages_inside_the_nodes_stay_with_the_library(pair: Hosts, folder: Path, engine: str) -> None:
     """Communicators of which the endpoint reaches some ranks, and wildcards that see both."""
     passes(run(pair, "openmpi", random_messages(folder, "openmpi", 5), "--engine", engine, per_host=2), 4, 2)
 
@@ -243,7 +243,7 @@ def test_exchanges_that_come_again_on_mpich(hosts: Hosts, folder: Path, engine: 
 
 @pytest.mark.parametrize("level", range(4))
 @pytest.mark.parametrize("engine", ("poll", "thread"))
-def test_the_link_asks_the_host_for_no_threads(pair: Hosts, folder: Path, engine: str, level: int) -> None:
+def test_the_link_asks_the_library_for_no_threads(pair: Hosts, folder: Path, engine: str, level: int) -> None:
     """The MPI library gets the level that the program asks for."""
     outcome = run(
         pair, "openmpi", [str(compiled(named("openmpi"), "thread_level", folder)), str(level)], "--engine", engine
@@ -278,7 +278,7 @@ uintptr_t la_symbind64(Elf64_Sym* symbol, unsigned index, uintptr_t* from, uintp
 """
 
 
-def test_where_the_host_allows_one_thread_helpers_move_messages_all_the_same(
+def test_where_the_library_allows_one_thread_progress_threads_move_messages_all_the_same(
     pair: Hosts, folder: Path, tmp_path: Path
 ) -> None:
     """Both ranks compute until what the other has sent is there: nobody else moves it."""
@@ -304,7 +304,7 @@ def test_threads_at_once(hosts: Hosts, folder: Path, name: str, engine: str) -> 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", NAMES)
-def test_progress_while_a_rank_is_in_the_host(hosts: Hosts, folder: Path, name: str, engine: str) -> None:
+def test_progress_while_a_rank_is_in_the_library(hosts: Hosts, folder: Path, name: str, engine: str) -> None:
     program = [str(compiled(named(name), "message_progress", folder))]
     passes(run(hosts, name, program, "--engine", engine), 3, 2)
 
@@ -316,7 +316,7 @@ def test_both_ranks_send_first(pair: Hosts, folder: Path, name: str, way: str) -
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_errors_are_those_of_the_host(pair: Hosts, folder: Path, name: str) -> None:
+def test_errors_are_those_of_the_library(pair: Hosts, folder: Path, name: str) -> None:
     """Truncation, and wrong ranks, tags, counts, types and buffers: the same classes, handlers and statuses as on one
     node, since between hosts Open MPI's MPI_Waitall may leave before all have ended."""
     mpi = named(name)
@@ -435,7 +435,7 @@ def test_without_an_option_ranks_that_share_no_node_have_them_by_wire(pair: Host
         ("options='--wire-messages 1'", "", ("by wire: TCP is", "by wire to all ranks that it reaches")),
     ),
 )
-def test_one_rank_or_the_network_leaves_all_to_the_host(
+def test_one_rank_or_the_network_leaves_all_to_the_library(
     pair: Hosts, folder: Path, tmp_path: Path, before: str, options: str, whys: tuple[str, str]
 ) -> None:
     """With auto, where rank 1 is another than rank 0, or the nodes are at two sites: all ranks come to the same."""
@@ -463,7 +463,7 @@ def test_sends_that_have_left_are_not_cancelled(hosts: Hosts, folder: Path, name
     passes(run(hosts, name, program, "--engine", engine), 3, 2)
 
 
-def test_one_rank_without_leaves_all_to_the_host(pair: Hosts, folder: Path) -> None:
+def test_one_rank_without_leaves_all_to_the_library(pair: Hosts, folder: Path) -> None:
     mpi = named("openmpi")
     program = f"{compiled(mpi, 'random_messages', folder)} --rounds 3 --seed 1"
     alone = '[ "$(hostname)" != host1 ] || without="--wire-messages 0"'
