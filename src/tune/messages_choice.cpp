@@ -55,7 +55,7 @@ std::string why_not(Facts facts, const TransportChoice& transports, std::size_t 
     return ", which drives the nodes' network better than TCP (--wire-messages asks for wire)";
   if (const auto rank = first_rank(facts, [](const auto& of) { return !of.stripes; }); sites > 1 && !rank.empty()) {
     return ", since the nodes are at " + std::to_string(sites) + " sites, and " + rank +
-           " has no connections of their own between them (--wire-messages asks for wire)";
+           " has no connections of its own between them (--wire-messages asks for wire)";
   }
   if (const auto rank = first_rank(facts, &MessagesFacts::space); !rank.empty()) {
     return ", since " + rank +

@@ -9,9 +9,9 @@ namespace {
 TEST(NodeWarnings, AreKeptWhileTheyAreWithheldAndGivenElse) {
   withhold_node_warnings();
   testing::internal::CaptureStderr();
-  warning_of_node("no %s", "helper");
+  warning_of_node("no %s", "progress thread");
   warning_of_node("no %s", "space");
-  warning_of_node("no %s", "helper");
+  warning_of_node("no %s", "progress thread");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(withheld_node_warnings(), (std::vector<std::string>{"no progress thread", "no space"}));
   EXPECT_EQ(withheld_node_warnings(), std::vector<std::string>{});

@@ -34,7 +34,7 @@ TEST(Options, MisspeltNameIsToldTheNearest) {
 }
 
 TEST(Options, BadValueIsToldTheValidOnes) {
-  EXPECT_EQ(refusal("ENGINE", "turbo"), "URAKATA_ENGINE=turbo: not a valid value; use host, poll, thread or kernel");
+  EXPECT_EQ(refusal("ENGINE", "turbo"), "URAKATA_ENGINE=turbo: not a valid value; use native, poll, thread or kernel");
   EXPECT_EQ(refusal("LANES", "-1"), "URAKATA_LANES=-1: not a valid value; use 0 to 1024");
   EXPECT_EQ(refusal("VERBOSE", "-1"), "URAKATA_VERBOSE=-1: not a valid value; use 0 to 3");
 }

@@ -75,9 +75,9 @@ def test_check_shows_sites_and_what_their_link_carries(two_sites: Hosts, tmp_pat
     """As its user would on the first host; what a file says is not measured."""
     pytest.importorskip("rich")
     mpi = named("mpich")
-    mpi = launcher.find_mpi(mpi.launcher)
+    found = launcher.find_mpi(mpi.launcher)
     job = launch.Job([], two_sites.names, 1, f"{two_sites._folder}/agent")
-    environment = launch.launcher_environment(mpi, job) | {
+    environment = launch.launcher_environment(found, job) | {
         "PYTHONPATH": str(PACKAGES),
         "XDG_CONFIG_HOME": str(tmp_path),
     }
@@ -86,8 +86,8 @@ def test_check_shows_sites_and_what_their_link_carries(two_sites: Hosts, tmp_pat
         file.parent.mkdir()
         file.write_text(LINK)
     # The launcher's own words, without its name and the number of ranks.
-    words = [f"--launcher-argument={word}" for word in launch.command_line(mpi, job)[3:]]
-    line = [sys.executable, "-m", "urakata", "check", "-n", "2", "--host", mpi.launcher, *words]
+    words = [f"--launcher-argument={word}" for word in launch.command_line(found, job)[3:]]
+    line = [sys.executable, "-m", "urakata", "check", "-n", "2", "--mpi", mpi.launcher, *words]
     done: subprocess.CompletedProcess[str] = two_sites.execute(
         0, [*line, *([] if known else ["--json"])], env=environment, timeout=LIMIT
     )

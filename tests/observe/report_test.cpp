@@ -78,7 +78,7 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
         R"("space":{"asked":true,"ranks":0,"why":"it is static"})",
         R"("messages":[{"operation":"Irecv","carrier":"space",)",
         R"("messages":2,"sized":1,"bytes":8,"waited":1,"waited_ns":42,)",
-        R"("done_at_once":0,"timed":1,"life_ns":100,"gap_ns":60,"hidden_ns":50})"}) {
+        R"("done_at_once":0,"timed":1,"life_ns":100,"gap_ns":60,"overlapped_ns":50})"}) {
     EXPECT_NE(text.str().find(part), std::string::npos) << part << " is not in " << text.str();
   }
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from urakata import caller_path, launcher, paths
-from urakata.compare.side import ENGINES, HOST, Side
+from urakata.compare.side import ALONE, ENGINES, Side
 
 try:
     EXEC = str(paths.program("urakata-exec"))
@@ -75,7 +75,7 @@ def test_a_program_of_the_callers_path_runs_and_not_one_beside_the_launcher(tmp_
 def test_sides_of_a_comparison_run_the_same_program(tmp_path: Path, shell: Path) -> None:
     host = launcher.describe(mpirun(tmp_path / "mpi"))
     engine = Side("poll", "poll", ENGINES["poll"][1])
-    for side in (HOST, engine):
+    for side in (ALONE, engine):
         command = side.command(host, 1, ["tool"], [], [])
         done = subprocess.run(command, env=host.environment(), capture_output=True, text=True, check=True, timeout=60)
         assert done.stdout == f"caller's {shell}/tool\n", command

@@ -95,7 +95,7 @@ def test_the_networks_interrupts_are_shown(monkeypatch: pytest.MonkeyPatch, as_j
         ("_sites", {"found": "", "links": []}),
     ):
         monkeypatch.setattr(check, name, lambda *_, answer=answer: answer)
-    monkeypatch.setattr(launcher, "find_host", lambda _: launcher.Mpi(Path("mpirun"), "openmpi", "5"))
+    monkeypatch.setattr(launcher, "find_mpi", lambda _: launcher.Mpi(Path("mpirun"), "openmpi", "5"))
     said = CliRunner().invoke(build_app(), ["check", *(["--json"] if as_json else [])], env={"COLUMNS": "300"})
     assert said.exit_code == 0, said.output
     moved = "it is virtual and takes no interrupts; RPS hands them to core 3"
@@ -116,7 +116,7 @@ LINK: dict[str, Any] = {
 
 def _linked(monkeypatch: pytest.MonkeyPatch, found: site_links.Found) -> None:
     host = launcher.Mpi(Path("/mpirun"), "openmpi", "5")
-    monkeypatch.setattr(launcher, "find_host", lambda _name: host)
+    monkeypatch.setattr(launcher, "find_mpi", lambda _name: host)
     monkeypatch.setattr(launcher, "libraries", lambda _host: [])
     monkeypatch.setattr(site_links, "ask", lambda _run, _libraries, _folder: found)
 

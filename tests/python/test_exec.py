@@ -182,7 +182,7 @@ def test_project_file_is_read_unasked(tmp_path: Path) -> None:
     [
         ("engine = \n", "job.toml:1:"),
         ('\nengin = "poll"\n', 'job.toml:2: no option is called "engin"; did you mean ENGINE?'),
-        ('engine = "turbo"\n', "job.toml:1: URAKATA_ENGINE=turbo: not a valid value; use host, poll, thread or kernel"),
+        ('engine = "turbo"\n', "job.toml:1: URAKATA_ENGINE=turbo: not a valid value; use native, poll, thread or kernel"),
         ("engine = 1979-05-27\n", "job.toml:1: engine has a value of the wrong type"),
     ],
 )
@@ -225,7 +225,7 @@ def test_missing_config_file_is_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--engine", "turbo"], "use host, poll, thread or kernel"),
+        (["--engine", "turbo"], "use native, poll, thread or kernel"),
         (["--engien", "poll"], "no option is called --engien; did you mean --engine?"),
         (["--spcae"], "did you mean --space?"),
         (["--progress-cpu=1"], "no option is called --progress-cpu; did you mean --progress-cpus?"),

@@ -29,7 +29,7 @@ def test_a_command_that_starts_a_job_takes_np_and_says_which_mpi(name: str, of_a
     """Only where there is a program the MPI can be the one that it is linked with."""
     options = {option.name: option for option in typer_main.get_command(cli.build_app()).commands[name].params}
     assert "-np" in options["ranks"].opts
-    assert ("program is linked with" in options["host"].help) is of_a_program
+    assert ("program is linked with" in options["mpi"].help) is of_a_program
 
 
 def test_each_help_has_an_example() -> None:

@@ -13,7 +13,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from urakata.compare import figure as compare_figure
-from urakata.compare.side import HOST, SPACE
+from urakata.compare.side import ALONE, SPACE
 from urakata.compare.trials import Run, Session, Trials
 from urakata.kernel_study import figures as kernel_figures
 from urakata.sites_study import figures as sites_figures
@@ -56,7 +56,7 @@ def test_the_studies_figures_are_not_cut(tmp_path: Path, drawn: list[plt.Figure]
     for ranks in ((2,), (2, 4)):
         results = made_up_results(ranks=ranks, sizes=(8, 8192))
         plots.draw(plots.FIGURES[0], results, "iallgather", "paper", f"computation: paper; {WORDS}", tmp_path / "a.png")
-    session = Session([Trials(HOST, {0: Run(1.0)}), Trials(SPACE, {0: Run(0.5)})])
+    session = Session([Trials(ALONE, {0: Run(1.0)}), Trials(SPACE, {0: Run(0.5)})])
     compare_figure.draw(session, SPACE, "./app " + "--option " * 40, tmp_path / "a.svg")
     figure, axes = space_figures.begin(7.5, 4.8)
     axes.plot([1], [1], label="host")

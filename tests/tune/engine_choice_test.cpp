@@ -135,7 +135,7 @@ TEST(EngineChoice, EngineNativeAsksForNothing) {
 
 TEST(EngineChoice, KnowsEachChoiceOfTheOptionButNative) {
   const EngineChoice choice = choose_engines({}, true, {});
-  std::set<std::string_view> known{"host"};
+  std::set<std::string_view> known{"native"};
   for (const EngineChoice::Engine& engine : choice.engines) known.insert(engine.name);
   const auto option = option_named("ENGINE");
   ASSERT_TRUE(option.ok());

@@ -70,13 +70,12 @@ void find_primitives(void) {
   ADD(MPI_WCHAR, CLASS_MOVE);
   add_pair("MPI_FLOAT_INT", MPI_FLOAT_INT, 4, true, 4, false);
   add_pair("MPI_2INT", MPI_2INT, 4, false, 4, false);
-#if !defined(
-  // Blocking MPI_Reduce of Intel MPI 2021.18 of them is wrong on three ranks and more, from some 16 KiB up.
-    I_MPI_NUMVERSION)
+// Blocking MPI_Reduce of Intel MPI 2021.18 of them is wrong on three ranks and more, from some 16 KiB up.
+#if !defined(I_MPI_NUMVERSION)
   add_pair("MPI_DOUBLE_INT", MPI_DOUBLE_INT, 8, true, 8, false);
-    add_pair("MPI_LONG_INT", MPI_LONG_INT, sizeof(long), false, sizeof(long), false);
-    add_pair("MPI_SHORT_INT", MPI_SHORT_INT, 2, false, 4, false);
-    add_pair("MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, sizeof(long double), true, sizeof(long double), false);
+  add_pair("MPI_LONG_INT", MPI_LONG_INT, sizeof(long), false, sizeof(long), false);
+  add_pair("MPI_SHORT_INT", MPI_SHORT_INT, 2, false, 4, false);
+  add_pair("MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, sizeof(long double), true, sizeof(long double), false);
 #endif
 // MPICH 4.0's blocking reductions of C++'s complex types end in a segmentation fault.
 #if defined(MPI_CXX_BOOL) && !(defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000)
