@@ -6,7 +6,7 @@
 // Each rank numbers its endpoint communicators itself; a message carries the number that its receiver has chosen
 // (job/contexts.hpp).
 //
-// Thread-safety: constant but for the count of users and the program's promises; all members by any thread.
+// Thread-safety: constant but for the count of users and the program's assertions; all members by any thread.
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,7 @@ class EndpointComm {
   const bool mixed;  // not all are reached
   const bool wide;   // not all are in this rank's space
 
-  // What the program promises, each as it has said last.
+  // What the program asserts (mpi_assert_*), each as it has said last.
   static constexpr unsigned kNoAnySource = 1;  // mpi_assert_no_any_source
   static constexpr unsigned kOvertaking = 2;   // mpi_assert_allow_overtaking
   std::atomic<unsigned> assertions{0};

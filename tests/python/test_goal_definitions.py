@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What bench/goals.toml promises, and what is said of definitions that are wrong."""
+"""What bench/goals.toml defines, and what is said of definitions that are wrong."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from urakata.goals.samples import Samples
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What is promised, in the order in which `./dev goals --list` shows it.
-PROMISED = [
+# The performance targets, in the order in which `./dev goals --list` shows it.
+TARGETS = [
     "nbc-start-own-us",
     "nbc-start-thread-us",
     "nbc-poll-geomean",
@@ -138,11 +138,11 @@ def defined() -> Definitions:
     return definitions.load(ROOT / "bench" / "goals.toml")
 
 
-def test_every_promise_is_defined_and_can_be_figured(defined: Definitions) -> None:
-    assert list(defined.goals) == PROMISED
-    for promised in defined.goals.values():
-        assert promised.figure in figures.FIGURES, promised.name
-        measured = defined.sessions[promised.session]
+def test_every_target_is_defined_and_can_be_figured(defined: Definitions) -> None:
+    assert list(defined.goals) == TARGETS
+    for target in defined.goals.values():
+        assert target.figure in figures.FIGURES, target.name
+        measured = defined.sessions[target.session]
         assert measured.kind in readers.READERS, measured.name
         assert measured.seconds < 50, measured.name
         kind = measured.kind
@@ -150,11 +150,11 @@ def test_every_promise_is_defined_and_can_be_figured(defined: Definitions) -> No
         assert any((ROOT / file).is_file() for file in files)
         sides = {side.name for side in measured.sides}
         for key in ("side", "over", "under", "beside"):
-            named = promised.parameters.get(key, [])
-            assert set([named] if isinstance(named, str) else named) <= sides, promised.name
+            named = target.parameters.get(key, [])
+            assert set([named] if isinstance(named, str) else named) <= sides, target.name
         # Each figure reads its parameters before it looks for samples.
         with pytest.raises(MeasurementError, match="has measured no"):
-            figures.FIGURES[promised.figure](promised, Samples())
+            figures.FIGURES[target.figure](target, Samples())
 
 
 def test_what_the_readme_says_binds(defined: Definitions) -> None:
@@ -162,7 +162,7 @@ def test_what_the_readme_says_binds(defined: Definitions) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z0-9-]+)`", readme)) & defined.goals.keys()
     rows = re.findall(r"^\| .* \| `([a-z0-9-]+)` \|$", readme, re.MULTILINE)
-    binding = {promised.name for promised in defined.goals.values() if promised.binding}
+    binding = {target.name for target in defined.goals.values() if target.binding}
     assert len(rows) > 3 and set(rows) <= named <= binding
     assert 35 <= len(binding) <= 45
 

@@ -46,7 +46,7 @@ def test_a_wrong_checksum_is_no_success() -> None:
     assert not figures.worst_ratio(goal("f", **parameters), measured).broken
 
 
-def test_a_second_quantity_may_break_a_promise() -> None:
+def test_a_second_quantity_may_miss_the_target() -> None:
     # 0.5 of the MPI library's messages, but 1.25 of its sockets.
     measured = samples("us", host={A: [10]}, poll={A: [5]})
     measured.add("host", "floor_us", A, 4.0)

@@ -19,6 +19,7 @@ RETIRED = {
     r"host MPIs?": "MPI library",
     r"intercept(?:s|ed|ing)?": "handle",
     r"landing[ _]places?": "bounce buffer",
+    r"promises\.md": "performance-targets.md",
     r"put[ _]lines?": "mailbox slot",
     r"ready[ _]marks?": "ready flag",
     r"stand[-_]ins?": "proxy process",

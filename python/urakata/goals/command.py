@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./dev goals: builds, and then measures the project's promises by this command. It is not installed."""
+"""./dev goals: builds, and then measures the performance targets by this command. It is not installed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _EXAMPLES = """
 
   ./dev goals --list --json -
 
-  ./dev goals --all --page promises.md
+  ./dev goals --all --page performance-targets.md
 
   ./dev goals overlap-overall-worst --plot overall.png
 
@@ -63,7 +63,7 @@ def goals(
         typer.Option("--plot", metavar="FILE", help=f"Draw every point of {PLOTTED} there, as PNG or SVG."),
     ] = None,
 ) -> None:
-    """Measure promised numbers: both sides in turn, each name in under 50 s."""
+    """Measure performance targets: both sides in turn, each name in under 50 s."""
     out, err = Console(stderr=json_file == STANDARD_OUTPUT, highlight=False), Console(stderr=True, highlight=False)
     try:
         definitions = load()

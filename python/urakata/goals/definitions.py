@@ -50,7 +50,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Goal:
-    """A promised number: `figure` of `session`, in `unit`, at most or at least `target`."""
+    """A performance target: `figure` of `session`, in `unit`, at most or at least `target`."""
 
     name: str
     compares: str
@@ -66,11 +66,11 @@ class Goal:
     """What was found to keep the number short of the target, one sentence or two; empty: nothing is known."""
 
     def as_json(self) -> dict[str, Any]:
-        """What is promised, without how it is measured."""
+        """What the target is, without how it is measured."""
         return {key: getattr(self, key) for key in ("name", "compares", "unit", "target", "direction", "binding")}
 
     def met_by(self, value: float) -> bool:
-        """Whether `value` keeps the promise."""
+        """Whether `value` meets the target."""
         return value <= self.target if self.direction == "at most" else value >= self.target
 
 

@@ -43,7 +43,7 @@ class Outcome:
 
     @property
     def met(self) -> bool | None:
-        """Whether the promise is kept; None when it was not measured."""
+        """Whether the target is met; None when it was not measured."""
         if self.figure is None:
             return None
         return self.goal.met_by(self.figure.value) and not self.figure.broken

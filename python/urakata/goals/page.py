@@ -11,7 +11,7 @@ from urakata.goals.show import SIGNS, number
 _COLUMNS = 98
 
 _INTRODUCTION = """
-Written by `./dev goals --all --page docs/promises.md`, in one run: {machine}; commit {commit}.
+Written by `./dev goals --all --page FILE`, in one run: {machine}; commit {commit}.
 `bench/goals.toml` says how each target is measured, and [performance targets](studies/performance-targets.md) how
 to measure it again. In brackets: the range of the value over rounds drawn again from those measured.
 Bold: the target is missed.

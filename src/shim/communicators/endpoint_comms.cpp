@@ -50,7 +50,7 @@ bool any_request(const EndpointComm& endpoint_comm, Is is) {
                      [&](Request& request) { return request.endpoint_comm() == &endpoint_comm && is(request); });
 }
 
-// A key that is not there leaves the promise as it is.
+// A key that is not there leaves the assertion as it is.
 void note_assertion(EndpointComm& open, unsigned assertion, MPI_Info info, const char* key) {
   char value[8] = {};
   int found = 0;
