@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/system_error.hpp"
+#include "observe/call_events.hpp"
 #include "observe/code.hpp"
 #include "observe/node.hpp"
 #include "observe/sum.hpp"
@@ -55,7 +56,12 @@ class CallProfile::ProfileSite {
 
 Result<std::unique_ptr<CallProfile>> CallProfile::create(const std::string& directory, const Rank& rank) {
   if (Status made = make_folder(directory); !made) return made.error();
-  const std::string path = directory + "/calls-" + std::to_string(rank.rank) + ".bin";
+  const std::string number = std::to_string(rank.rank), path = directory + "/calls-" + number + ".bin";
+  const std::string summary = directory + "/rank-" + number + ".json",
+                    events = directory + "/events-" + number + ".bin";
+  if (Status ours = may_replace(path, kCallFileMark); !ours) return ours.error();
+  if (Status ours = may_replace(summary, kReportMark); !ours) return ours.error();
+  if (Status ours = may_replace(events, kEventFileMark); !ours) return ours.error();
   // An earlier run's file stays whole for whoever still reads it.
   const std::string draft = draft_of(path);
   unlink(draft.c_str());
@@ -63,8 +69,8 @@ Result<std::unique_ptr<CallProfile>> CallProfile::create(const std::string& dire
   if (memory == nullptr) return system_error("report: cannot write " + draft);
   std::unique_ptr<CallProfile> profile(new CallProfile(path, memory, rank));
   // An earlier run's.
-  unlink((directory + "/rank-" + std::to_string(rank.rank) + ".json").c_str());
-  unlink((directory + "/events-" + std::to_string(rank.rank) + ".bin").c_str());
+  unlink(summary.c_str());
+  unlink(events.c_str());
   if (rename(draft.c_str(), path.c_str()) == 0) return profile;
   Error failure = system_error("report: cannot write " + path);
   unlink(draft.c_str());

@@ -149,7 +149,9 @@ std::string text_of(const Observer& observer, const Meta& meta) {
 
 Status write(const Observer& observer, const std::string& directory, const Meta& meta) {
   if (Status made = make_folder(directory); !made) return made;
-  return write_whole(directory + "/rank-" + std::to_string(meta.rank) + ".json", text_of(observer, meta));
+  const std::string path = directory + "/rank-" + std::to_string(meta.rank) + ".json";
+  if (Status ours = may_replace(path, kReportMark); !ours) return ours;
+  return write_whole(path, text_of(observer, meta));
 }
 
 }  // namespace urakata::observe

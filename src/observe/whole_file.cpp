@@ -21,6 +21,18 @@ Status make_folder(const std::string& directory) {
   return Nothing{};
 }
 
+Status may_replace(const std::string& path, std::string_view mark) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return Nothing{};  // whoever writes it tells what is wrong
+  std::string begin(mark.size(), '\0');
+  const ssize_t taken = read(file, begin.data(), begin.size());
+  close(file);
+  begin.resize(taken > 0 ? static_cast<std::size_t>(taken) : 0);
+  const bool empty = begin.find_first_not_of('\0') == std::string::npos;
+  if (empty || mark.starts_with(begin)) return Nothing{};
+  return Error{"report: " + path + " is not a file of a report; move it, or name another folder"};
+}
+
 std::string draft_of(const std::string& path) { return path + "." + std::to_string(getpid()) + ".part"; }
 
 void* map_new_file(const std::string& path, std::size_t bytes) {

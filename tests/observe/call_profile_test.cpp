@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <thread>
@@ -192,6 +193,20 @@ TEST_F(CallProfiles, AnEarlierRunsFileStaysWholeForItsReader) {
   close(file);
   EXPECT_EQ(head.records, 2U);
   EXPECT_EQ(read().text(read().called()[0]->operation), "Send");
+}
+
+TEST_F(CallProfiles, LeavesFilesOfOthersAlone) {
+  std::filesystem::create_directories(folder_);
+  for (const char* name : {"/rank-3.json", "/calls-3.bin", "/events-3.bin"}) {
+    const std::string path = folder_ + name;
+    std::ofstream(path) << "mine";
+    const auto profile = CallProfile::create(folder_, {.rank = 3, .ranks = 5});
+    ASSERT_FALSE(profile.ok());
+    EXPECT_EQ(profile.error().message,
+              "report: " + path + " is not a file of a report; move it, or name another folder");
+    EXPECT_EQ(std::filesystem::file_size(path), 4U);
+    std::filesystem::remove(path);
+  }
 }
 
 TEST_F(CallProfiles, SaysWhereItCannotBeWritten) {

@@ -83,6 +83,22 @@ TEST_F(Report, WritesOneFileForTheRankWithNothingLeftBeside) {
   }
 }
 
+TEST_F(Report, LeavesAFileOfOthersAlone) {
+  std::filesystem::create_directories(directory_);
+  const std::string path = directory_ + "/rank-0.json";
+  std::ofstream(path) << R"({"mine": 1})";
+  const Status refused = write(Observer(false), directory_, Meta{});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "report: " + path + " is not a file of a report; move it, or name another folder");
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text.str(), R"({"mine": 1})");
+  for (const char* own : {"", R"({"urak)", R"({"urakata_report":3,"rank":0})"}) {
+    std::ofstream(path) << own;
+    EXPECT_TRUE(write(Observer(false), directory_, Meta{}).ok()) << own;
+  }
+}
+
 TEST_F(Report, NamesThePathThatCannotBeWritten) {
   std::filesystem::create_directories(directory_);
   std::ofstream(directory_ + "/file") << "x";
