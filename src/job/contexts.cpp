@@ -104,8 +104,7 @@ bool ChildContexts::refill(Bootstrap& members) {
   if (least.contexts == 0 && least.start.rank == own_rank_) {
     log::warning(
         "the tags have no room for further communicators and persistent collectives: they are left to the MPI library "
-        "until "
-        "others are freed");
+        "until others are freed");
   }
   for (const RunRecord& record : records) run->starts.push_back(record.start);
   std::ranges::sort(run->starts, {}, &ContextRun::Start::rank);

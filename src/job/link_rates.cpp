@@ -68,7 +68,7 @@ struct Probing {
 };
 
 // What senders[i] sends to receivers[i], all pairs at once. Collective over the job; of each pair; nothing where the
-// host refuses or the stripes are lost. `stream`: bytes/s of one connection; 0: not known.
+// MPI library refuses or the stripes are lost. `stream`: bytes/s of one connection; 0: not known.
 std::vector<Counted> count(const Probing& probing, const Times& times, Ranks senders, Ranks receivers,
                            std::uint32_t streams, double stream, std::uint64_t least = kBetween) {
   Bootstrap& world = probing.world;

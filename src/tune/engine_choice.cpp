@@ -59,8 +59,7 @@ std::string why_no_kernel(const RunFacts& facts, bool, const Placement&) {
 std::string how_kernel(const Placement&) {
   return "the kernel would carry on broadcasts, allgathers and alltoalls between nodes, in the time of the ranks' own "
          "threads; it ends their blocking system calls (EINTR); all else is engine thread's, so there is its progress "
-         "thread, "
-         "too";
+         "thread, too";
 }
 
 struct Row {

@@ -207,7 +207,8 @@ TEST(Traffic, KeepsOrderThroughAFullInbox) {
   EXPECT_TRUE(sender.idle());
 }
 
-// Both ranks send 50 000 bytes before either receives: each send is set aside, as the hosts do, and both get theirs.
+// Both ranks send 50 000 bytes before either receives: each send is set aside, as MPI libraries do, and both get
+// theirs.
 TEST(Traffic, SendsThatMeetDoNotHang) {
   std::array<std::unique_ptr<Endpoint>, 2> ends{std::make_unique<Endpoint>(Callers::one),
                                                 std::make_unique<Endpoint>(Callers::one)};

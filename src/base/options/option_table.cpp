@@ -21,13 +21,11 @@ constexpr std::uint64_t kSizes = std::uint64_t{1} << 62U;
 constexpr std::array<Option, kRows> kTable = {{
     Option{"ENGINE", OptionKind::choice, OptionLevel::basic, Agreement::combined, "thread", "",
            "Who advances operations: the MPI library (nothing is taken over), the program's own MPI calls, a progress "
-           "thread "
            "thread, or, between nodes, the Linux kernel",
            kEngines},
     Option{"PLACEMENT", OptionKind::choice, OptionLevel::basic, Agreement::none, "auto", "",
            "Where progress threads run: on a spare core, on the rank's own (shared), or (auto) spare where there is "
-           "one, else "
-           "shared and for messages to other nodes only",
+           "one, else shared and for messages to other nodes only",
            kPlacements},
     Option{
         "PROGRESS_CPUS", OptionKind::cpu_list, OptionLevel::basic, Agreement::none, "", "",
@@ -99,13 +97,12 @@ constexpr std::array<Option, kRows> kTable = {{
         kBlockingWishes},
     Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "How collectives' messages travel between nodes: through the MPI library, over TCP connections of Urakata's "
-           "own "
-           "(wire), or by wire where TCP is the only network (auto)",
+           "own (wire), or by wire where TCP is the only network (auto)",
            kTransports},
     Option{"WIRE_MESSAGES", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "1: the program's own messages to ranks that transport wire reaches go by wire, too; 0: through the MPI "
-           "library; "
-           "auto: by wire where each rank has a node and cores of its own and no better network, and without a space",
+           "library; auto: by wire where each rank has a node and cores of its own and no better network, and without "
+           "a space",
            kSwitchOrAuto},
     Option{"WIRE_INTERFACE", OptionKind::text, OptionLevel::advanced, Agreement::none, "", "",
            "Network interface of transport wire (such as eth1); empty: the fastest that leads to the other nodes"},
@@ -114,8 +111,8 @@ constexpr std::array<Option, kRows> kTable = {{
         "Which nodes are at which site: found by the time of a round trip (auto), all at one (one), a file with a line "
         "for each site, or the lines themselves, such as left:a1 a2;right:b*"},
     Option{"LINK_RATES", OptionKind::text, OptionLevel::basic, Agreement::combined, "auto", "",
-           "What the links between sites carry: rank 0's TOML file, to which is added what it lacks (`urakata tune "
-           "sites`), the user's own file (auto), or measured in MPI_Init and not kept (measure)"},
+           "What the links between sites carry: rank 0's TOML file, to which is added what it lacks (`urakata "
+           "check --links`), the user's own file (auto), or measured in MPI_Init and not kept (measure)"},
     Option{"LANES",
            OptionKind::integer,
            OptionLevel::advanced,

@@ -24,8 +24,7 @@ void __verbose_terminate_handler() {  // NOLINT(bugprone-reserved-identifier)
       "it more memory (ulimit -v, the limit of its control group), or fewer ranks on this node";
   constexpr const char* kDefect =
       "an internal error of Urakata (an exception that nothing expects) ends the job; please report it. --engine "
-      "native "
-      "leaves everything to the MPI library";
+      "native leaves everything to the MPI library";
   const std::type_info* const type = abi::__cxa_current_exception_type();
   const char* const why = type == nullptr || *type == typeid(std::bad_alloc) ? kNoMemory : kDefect;
   if (urakata::shim::process().running()) urakata::shim::refuse_job(why);

@@ -63,8 +63,7 @@ bool in_device(const void* vector, std::string* why) {
   } else if (place->driver != nullptr) {
     *why =
         "a vector is in memory of a device, which neighbourhood channels do not reach; copy it to the processor's "
-        "memory "
-        "first, or set NEIGHBORHOOD=schedules";
+        "memory first, or set NEIGHBORHOOD=schedules";
   }
   return !why->empty();
 }

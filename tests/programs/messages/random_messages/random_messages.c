@@ -6,7 +6,7 @@
 //
 // random_messages [--rounds N] [--seed S] [--messages M] [--largest B] [--idup 0]: M messages a rank and round, on
 // average, of at most B bytes; with --idup 0 on no communicator of MPI_Comm_idup, whose messages Urakata leaves to the
-// host.
+// MPI library.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
