@@ -13,12 +13,13 @@
 namespace urakata {
 
 struct Network {
-  std::string nothing;             // why nothing was found, "all ranks are on one node"; empty: all of this is known
+  // Why nothing is known, such as "all ranks are on one node". Empty: all of the members below are known.
+  std::string nothing;
   std::vector<std::int32_t> node;  // of each rank, counted from 0
   std::size_t nodes = 0;
   std::vector<bool> wire;     // of each rank: it can and may talk by wire
-  std::string_view obstacle;  // why the first rank that does not, does not; lives as long as the process
-  bool misnamed = false;      // the obstacle: WIRE_INTERFACE names no interface that leads to that rank's node
+  std::string_view obstacle;  // why the lowest rank without `wire` has none; static storage
+  bool misnamed = false;      // that is because WIRE_INTERFACE names no interface that leads to that rank's node
   std::vector<bool> better;   // of each rank: its node has a network that is to be preferred
   std::vector<bool> joined;   // of each pair of nodes, row by row: they reach each other over TCP, in both directions
   std::vector<bool> one_way;  // likewise: the first reaches the second, but not the other way round; empty: not known

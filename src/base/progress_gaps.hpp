@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long the program computes between start and wait, as a progress thread on its core has to know: in a short gap it
-// could only take the core from the program for what the program is about to do itself.
+// Estimates how long the program computes between the start of an operation and the wait for it. In a short gap a
+// progress thread that shares the program's core should not run: the program will soon make the same progress itself.
 //
-// Thread-safety: by any thread, relaxed; several callers may spoil a value, it is only an expectation.
+// Thread-safety: by any thread, relaxed. Concurrent callers may spoil the estimate, which does no harm.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ class ProgressGaps {
 
   void begin(std::uint64_t now = now_ns()) { begun_ns_.store(now, std::memory_order_relaxed); }
   bool begun() const { return begun_ns_.load(std::memory_order_relaxed) != 0; }
-  // The gap ends: the mean, the latest counting a quarter. Without one that has begun, nothing. A next end() without
-  // begin() counts from the same start; forget() has it count for nothing.
+  // Ends the gap and updates the running mean, in which the latest gap counts a quarter. Does nothing if no gap has
+  // begun. A further end() without begin() measures from the same start, unless forget() was called.
   void end(std::uint64_t now = now_ns()) {
     const std::uint64_t begun = begun_ns_.load(std::memory_order_relaxed);
     if (begun == 0) return;
@@ -30,7 +30,7 @@ class ProgressGaps {
   void forget() { begun_ns_.store(0, std::memory_order_relaxed); }
 
   bool are_short() const { return mean_ns_.load(std::memory_order_relaxed) <= long_ns_; }
-  // Is the program expected back within a moment? The clock is read only where it tells.
+  // Is the program expected back within a moment? Reads the clock only if the answer depends on it.
   bool ends_soon() const { return are_short() && begun() && in_time(now_ns()); }
   bool ends_soon(std::uint64_t now) const { return are_short() && begun() && in_time(now); }
 

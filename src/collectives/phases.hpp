@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Phases: what several algorithms are made of. Each adds its nodes to a plan and says which nodes its result waits for.
+// Phases: what several algorithms are made of. Each adds its nodes (operations of the schedule's graph) to a plan and
+// returns the nodes that must be finished before its result is there.
 //
-// Common rule: nodes given as `ready` must be finished before the piece that they go with is read, nodes given as
-// `free` before it is written.
+// Common rule: a parameter `ready` has the nodes that must be finished before the given piece is read, `free` those
+// that must be finished before it is written. `ready_or_free`: `ready` on the root, `free` elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,14 @@
 
 namespace urakata::collectives {
 
-// Distance 1, 2, 4 ... (radix 2) tree over virtual ranks: who has v's data, and whom v hands it to. children[i] stands
-// for the virtual ranks [children[i], children[i] + span_i); the largest subtree comes first.
+// A tree over virtual ranks with distances 1, radix, radix^2 ...: the parent from which a virtual rank receives, and
+// the children that it sends to. The subtree of child i has the virtual ranks [children[i], children[i] + spans[i]);
+// the largest subtree comes first.
 struct Tree {
   std::uint32_t parent = 0;  // of virtual rank 0: 0
   std::vector<std::uint32_t> children;
-  std::vector<std::uint32_t> spans;  // virtual ranks below and with each child
-  std::uint32_t span = 1;            // below and with this one
+  std::vector<std::uint32_t> spans;  // virtual ranks in the subtree of each child, the child included
+  std::uint32_t span = 1;            // virtual ranks in the subtree of this one, itself included
 };
 Tree tree_of(std::uint32_t virtual_rank, std::uint32_t ranks, std::uint32_t radix = 2);
 
@@ -30,20 +32,21 @@ Nodes tree_bcast(Plan& plan, std::uint32_t radix, std::uint32_t root, Piece piec
                  std::uint32_t step);
 
 // One peer's partial result on its way into ours. left: it belongs to lower ranks, so it is the left operand.
-// answer: the peer gets our partial result (without its own) in exchange, and combines the two as we do.
+// answer: the peer gets the partial result that we had before, and combines it with its own as we do.
 struct Contribution {
   std::uint32_t peer = 0;
   bool left = false;
   bool answer = false;
 };
-// result = input with all contributions folded in, one after another, each next to what is there already. Every receive
-// is posted at the start; the input is not written unless it is the result's own piece. Needs no copy where the first
-// contribution is a right operand, or where the operation commutes and the contribution gets no answer.
+// result = input with all contributions folded in, one after another. Each is adjacent in rank order to what has been
+// reduced before. Every receive is posted at the start; the input is not written unless it is the result's own piece.
+// Needs no copy where the first contribution is a right operand, or where the operation commutes and the contribution
+// gets no answer.
 Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribution> contributions,
                  std::uint32_t step);
 
-// The inputs of ranks below - 1, below - 2 ... 0 folded in from the left, each received straight from its rank. Every
-// receive is posted at the start. Returns the nodes of the result.
+// Folds the inputs of the ranks `below` - 1, `below` - 2, ..., 0 into the result, each as the left operand and received
+// straight from its rank. Every receive is posted at the start. Returns the nodes of the result.
 Nodes fold_lower(Plan& plan, std::uint32_t below, Piece result, Nodes ready);
 
 // The whole buffer reduced to `root` along a binomial tree, in rank order unless the operation commutes. On the root
@@ -57,15 +60,14 @@ struct Ring {
   std::uint32_t right = 0;
   std::uint32_t step = 0;  // first step number; a phase uses ranks - 1 of them
 };
-// Blocks [own, own - 1, ...) mod ranks are sent, as many as `sends`; [own - 1, own - 2, ...) received, as many as
-// `recvs`.
+// Sends the blocks own, own - 1, ... (mod ranks), `sends` of them, and receives own - 1, own - 2, ..., `recvs` of them.
 struct RingGather {
   std::uint32_t own = 0;
   std::uint32_t sends = 0;
   std::uint32_t recvs = 0;
   Piece own_piece;                            // where the own block is read
   std::function<Piece(std::uint32_t)> block;  // where each block belongs
-  std::function<Nodes(std::uint32_t)> ready;  // of blocks that did not come by the ring
+  std::function<Nodes(std::uint32_t)> ready;  // for blocks that this rank does not receive in this phase
   std::function<Nodes(std::uint32_t)> free;   // before a block may be received
 };
 Nodes ring_gather(Plan& plan, const Ring& ring, const RingGather& gather);
@@ -76,7 +78,7 @@ struct RingReduce {
   std::uint32_t last = 0;
   std::function<Piece(std::uint32_t)> source;  // this rank's input of a block
   std::function<Piece(std::uint32_t)> target;  // where its partial result is made
-  std::uint32_t reuse = 0;                     // targets of steps so far apart share memory; 0: none do
+  std::uint32_t reuse = 0;                     // targets of steps that are this far apart share memory; 0: none do
 };
 struct RingReduced {
   Nodes ready;              // block `last` is finished

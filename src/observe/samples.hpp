@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Some instances of a call site in full, for what no rank can tell alone: which of them began last, and when all were
-// waiting. All ranks keep the same instances, without a word between them: which are kept follows from their number.
+// The times of selected instances of a call site, so that ranks can be compared: which rank began last, and when all
+// ranks were waiting. All ranks choose the same instances without communication, by a hash of the sequence number.
 //
-// Thread-safety: add() by any thread; where two meet, one's instance is left out. all() when the calls have ended.
+// Thread-safety: add() by any thread; where two threads meet, one's instance is lost on this rank. all() when the calls
+// have ended.
 #pragma once
 
 #include <atomic>
@@ -12,8 +13,8 @@
 
 namespace urakata::observe {
 
-// Which instance it is, the same on all ranks that take part: the `sequence`-th on a communicator, which is named by
-// its first member's world rank and by a number that this member gave to it and to no other that lives at the time.
+// Which instance it is, the same on all ranks that take part: the `sequence`-th on a communicator. The world rank of
+// the communicator's rank 0, and a number that is unique among the communicators of that rank, name the communicator.
 struct Identity {
   std::int32_t first = 0;
   std::int32_t context = 0;
@@ -31,18 +32,19 @@ struct Work {
 struct Sample {
   Identity identity;
   std::uint64_t begin = 0;     // of the starting call
-  std::uint64_t returned = 0;  // its end
-  std::uint64_t wait = 0;      // beginning of the call that found it finished
-  std::uint64_t end = 0;       // of that call
-  std::uint64_t done = 0;      // it was finished, whether anybody saw it or not
-  std::uint64_t tests = 0;     // inside unsuccessful tests
-  std::uint64_t calls = 0;     // from `returned` to `wait` inside any calls, these included
+  std::uint64_t returned = 0;  // end of the starting call
+  std::uint64_t wait = 0;      // beginning of the call (MPI_Wait, MPI_Test, ...) that found the instance finished
+  std::uint64_t end = 0;       // end of that call
+  std::uint64_t done = 0;      // when the instance was finished, whether a call saw it or not
+  std::uint64_t tests = 0;     // ns in unsuccessful MPI_Test calls
+  std::uint64_t calls = 0;     // ns in all MPI calls between `returned` and `wait`, those of `tests` included
   Work work;
 };
 
 class Samples {
  public:
-  static constexpr std::uint32_t kMost = 64;  // kept of a call site: half of these to all, evenly from the whole run
+  // At most this many instances of a call site. When they are full, about half are dropped, spread over the run.
+  static constexpr std::uint32_t kMost = 64;
 
   Samples() : kept_(std::make_unique_for_overwrite<Sample[]>(kMost)) {}
 

@@ -17,8 +17,8 @@ inline constexpr std::string_view kReportMark = R"({"urakata_report")";  // how 
 // Creates the folder of a report and its parents if needed. The error names the path and the reason.
 Status make_folder(const std::string& directory);
 
-// May a report take the place of this file? It may where there is none, and where the file begins with `mark`, or is cut
-// off within it, as a killed rank leaves one. The error names the path and what to do.
+// May a report take the place of this file? It may where there is none, and where the file begins with `mark`, or is
+// cut off within it, as a killed rank leaves one. The error names the path and what to do.
 Status may_replace(const std::string& path, std::string_view mark);
 
 // Under what name a file is written before it is whole; another process has another.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides where a task's C library maps memory. The kernel would mix the mappings of all tasks, and does not record
-// which task a mapping belongs to.
+// Decides where the C library of a task (a rank in a space) maps memory. The kernel would mix the mappings of all
+// tasks, and does not record which task a mapping belongs to.
 //
 // malloc, thread stacks and the rest of the C library call its mmap() directly, so another definition of that name
 // would not be called. Therefore the first instructions of mmap() are replaced by a jump. UCX (bistro) and Open MPI
-// (patcher) do the same for their caches of registered memory. If one of them puts its own jump there later, the kernel
-// places mappings again. madvise() is replaced in the same way (fork_guard.hpp, registered_memory.hpp). If it has such
-// a jump already, calls that are not about forks go to the target of that jump.
+// (patcher) do the same for their caches of registered memory. If one of them puts its own jump there later, the
+// kernel decides from then on. madvise() is replaced in the same way (fork_guard.hpp, registered_memory.hpp). If it has
+// such a jump already, all advice but MADV_DONTFORK and MADV_DOFORK goes to the target of that jump.
 #pragma once
 
 #include <optional>
@@ -16,19 +16,19 @@
 namespace urakata::space {
 
 // From now on anonymous mappings for which the caller names no address go to the task's own address ranges, at the
-// address that claim() returns. The kernel chooses the address instead where that one is taken, for files (which would
-// need more page tables here), and for the dynamic linker, which has a mmap() of its own. False: the C library's mmap()
-// has another form than is known here, or its code cannot be changed. The kernel then places all mappings. To be called
-// once, before the process has threads.
+// address that the registry's claim() returns. The kernel chooses the address instead where that one is taken, for
+// files (which would need more page tables in the task's ranges), and for the dynamic linker, which has a mmap() of its
+// own. Returns false if the first instructions of the C library's mmap() are not the expected ones, or cannot be
+// changed; the kernel then places all mappings. To be called once, before the process has threads.
 bool map_in_own_ranges(const Membership& membership);
 
-// As long as an object exists, the task shares the mapping of one file that several tasks map read-only at the same
-// address. The first task maps it. A task that asks for the same file at that address finds it there.
+// While an object exists, tasks that map a file read-only at the same fixed address share one mapping: the first of
+// them maps the file, the others find it there.
 //
-// Such a file is the topology that a launcher's hwloc writes for all its ranks: it holds addresses. A rank that cannot
-// map it at its address reads XML instead, which takes some 100 KiB. The shared mapping is sealed, so that no task can
-// unmap it (mseal(), Linux 6.10). Without mseal() nothing is shared. To be used after map_in_own_ranges(). Any thread,
-// one at a time.
+// Such a file is the topology that a launcher's hwloc writes for all its ranks. It contains pointers, so it must lie
+// at a fixed address. A rank that cannot map it there reads XML instead, into some 100 KiB of its own memory. The
+// shared mapping is sealed, so that no task can unmap it (mseal(), Linux 6.10). Without mseal() nothing is shared. To
+// be used after map_in_own_ranges(). Any thread, one at a time.
 class SharedFiles {
  public:
   explicit SharedFiles(std::optional<Membership> membership);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Both ranks of a pair send first, test their request in one of MPI's ways until it is done, and only then receive:
-// MPI libraries do so small a message at once. An argument names the way; exit code 77: this MPI is older than 4.1, which
-// brought get_status_some.
+// MPI libraries do so small a message at once. An argument names the way; exit code 77: this MPI is older than 4.1,
+// which brought get_status_some.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
