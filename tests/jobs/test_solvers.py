@@ -30,13 +30,13 @@ mpicc -O1 -g -Wall -Wextra poisson_hypre.c -o hypre -I/usr/include/hypre -lHYPRE
 """
 RANKS = 4
 ALONE = ["mpirun", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "-n", str(RANKS)]
-ON_TEST_HOSTS = ["python3", "-m", "urakata", "hosts", "run", "-n", "2", "--per-host", "2", "--mpi", "debian-openmpi", "--"]
+HOSTS_RUN = ["python3", "-m", "urakata", "hosts", "run", "-n", "2", "--per-host", "2", "--mpi", "debian-openmpi", "--"]
 WAYS = {
     "poll": (ALONE, ["--engine", "poll"]),
     "thread": (ALONE, ["--engine", "thread", "--placement", "shared"]),
     "space": (ALONE, ["--space"]),
-    "hosts": (ON_TEST_HOSTS, ["--wire-messages"]),
-    "hosts, spaces": (ON_TEST_HOSTS, ["--space", "--wire-messages"]),
+    "hosts": (HOSTS_RUN, ["--wire-messages"]),
+    "hosts, spaces": (HOSTS_RUN, ["--space", "--wire-messages"]),
 }
 # The report's words for the channels of persistent neighbourhood collectives, if all neighbours can have channels.
 PLANS = {"space": " by stores; ", "hosts, spaces": " by put frames; "}

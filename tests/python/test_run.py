@@ -237,7 +237,7 @@ def test_the_host_is_the_one_that_the_program_is_linked_with(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--engine", "warp"], "use host, poll, thread or kernel"),
+        (["--engine", "warp"], "use native, poll, thread or kernel"),
         (["--set", "NAPS=1"], "did you mean NAP_US?"),
         (["--algorithm", "bcast:help"], "it has binomial, knomial, chain, scatter_allgather"),
         (["--config", "none.toml"], "none.toml"),

@@ -149,7 +149,7 @@ def run(
     ranks: RanksOption = RANKS,
     mpi: MpiOption = None,
     engine: Annotated[
-        str | None, typer.Option(metavar="ENGINE", help="host, poll, thread or kernel.", show_default=False)
+        str | None, typer.Option(metavar="ENGINE", help="native, poll, thread or kernel.", show_default=False)
     ] = None,
     placement: Annotated[
         str | None,

@@ -56,7 +56,7 @@ std::string_view name(EngineKind engine);
 std::string_view name(PlacementWish placement);
 Result<EngineKind> engine_named(std::string_view name);  // error lists the valid names
 bool is_switch(const Option& option);                    // 0, 1 or perhaps auto; alone on a command line it means 1
-std::string valid_values(const Option& option);          // "host, poll, thread or kernel", "1 to 64"
+std::string valid_values(const Option& option);          // "native, poll, thread or kernel", "1 to 64"
 
 // Says whether an operation has an algorithm; an empty operation asks whether any operation has it. Base knows no
 // algorithms, so whoever does hands this in.
