@@ -40,7 +40,7 @@ def test_one_rank_with_engine_native_leaves_all_to_the_library(folder: Path, tmp
     outcome = run_job(mpi, 3, [*start, str(compiled(mpi, "threads_nbc", folder)), "4", "50"])
     passes(outcome)
     assert outcome.output.count("urakata:") == 1, outcome.output
-    assert "[rank 1] ENGINE is host on 1 of 3 ranks" in outcome.output
+    assert "[rank 1] ENGINE is native on 1 of 3 ranks" in outcome.output
 
 
 @pytest.mark.parametrize("engine", ("poll", "thread"))

@@ -228,7 +228,7 @@ CHOICES = [
 COMPLAINTS = [
     "while non-blocking collectives are pending",
     "no engine is called",
-    "engine host, or kernel, must be chosen by all ranks of the communicator, or by none",
+    "engine native, or kernel, must be chosen by all ranks of the communicator, or by none",
 ]
 
 

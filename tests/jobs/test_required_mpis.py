@@ -11,7 +11,7 @@ from conftest import is_for_full
 
 
 def test_a_library_that_is_required_and_missing_fails_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "HOSTS", {})
+    monkeypatch.setattr(jobs, "MPIS", {})
     monkeypatch.setenv("REQUIRED_HOSTS", "openmpi mpich")
     with pytest.raises(pytest.fail.Exception, match="mpich is not installed"):
         jobs.named("mpich")

@@ -346,7 +346,7 @@ def test_disconnecting_waits_for_requests_given_back(pair: Hosts, folder: Path, 
 @pytest.mark.parametrize(
     ("space", "carriers"),
     (
-        ((), {"wire", "wire or host"}),
+        ((), {"wire", "wire or native"}),
         (("--space",), {"space", "wire", "space or wire"}),
     ),
 )
@@ -486,9 +486,9 @@ def test_a_killed_rank_ends_the_job(hosts: Hosts, folder: Path, name: str, how: 
     assert code not in (0, 124), output[-3000:]
     assert output.count("pid ") == 3, output[-3000:]
     end = time.monotonic() + SECONDS
-    for mpi in range(3):
-        while hosts.execute(mpi, ["pgrep", "-x", "killed_in_messa"]).returncode == 0:  # a name's first 15 letters
-            assert time.monotonic() < end, f"a rank on host{mpi} is still there"
+    for host in range(3):
+        while hosts.execute(host, ["pgrep", "-x", "killed_in_messa"]).returncode == 0:  # a name's first 15 letters
+            assert time.monotonic() < end, f"a rank on host{host} is still there"
             time.sleep(0.05)
 
 
