@@ -236,7 +236,7 @@ std::size_t Connection::take_back(const void* instance) {
 }
 
 bool Connection::check(std::uint32_t silence_ms) {
-  constexpr unsigned kConnecting = 4;
+  constexpr unsigned kNotYetOpen = 4;
   constexpr unsigned kSilent = 2;
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -245,7 +245,7 @@ bool Connection::check(std::uint32_t silence_ms) {
   const bool asked = info.tcpi_retransmits != 0 || info.tcpi_probes != 0;
   const bool silent = connecting_ || (asked && info.tcpi_last_ack_recv > silence_ms);
   silent_ = silent ? silent_ + 1 : 0;
-  return silent_ < (connecting_ ? kConnecting : kSilent) || fail(ETIMEDOUT);
+  return silent_ < (connecting_ ? kNotYetOpen : kSilent) || fail(ETIMEDOUT);
 }
 
 void Connection::wake_after(std::uint64_t bytes) {
