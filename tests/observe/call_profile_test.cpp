@@ -200,7 +200,7 @@ TEST_F(CallProfiles, LeavesFilesOfOthersAlone) {
   for (const char* name : {"/rank-3.json", "/calls-3.bin", "/events-3.bin"}) {
     const std::string path = folder_ + name;
     std::ofstream(path) << "mine";
-    const auto profile = CallProfile::create(folder_, {.rank = 3, .ranks = 5});
+    const auto profile = CallProfile::create(folder_, {.rank = 3, .ranks = 5, .job = 9, .program = "", .file = ""});
     ASSERT_FALSE(profile.ok());
     EXPECT_EQ(profile.error().message,
               "report: " + path + " is not a file of a report; move it, or name another folder");
