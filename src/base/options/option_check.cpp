@@ -55,9 +55,8 @@ std::string valid_values(const Option& option) {
 Status check_option(const Option& option, std::string_view value, AlgorithmCheck algorithm_check) {
   bool good = true;
   if (value.empty()) return Nothing{};  // the default
-  for (const table::OldValue& old : table::kOldValues) {
-    if (&table::kTable[old.row] == &option && written::same(old.value, value)) return Nothing{};
-  }
+  const std::string given(value);
+  if (table::present_value(option, given.c_str()) != given.c_str()) return Nothing{};  // of the last release
   switch (option.kind) {
     case OptionKind::choice:
       good = written::choice(option.choices, value).has_value() ||

@@ -192,18 +192,14 @@ Status check_old_variables() {
 }
 
 void warn_of_unknown_variables() {
-  for (const table::OldOption& old : table::kOldTable) {
-    const char* const value = variable_of(old.form);
-    if (value == nullptr || !check_option(old.form, value)) continue;
-    if (const PresentSetting now = present_setting(old.form, value); !now.line.empty())
-      log::warning_of_all("%s", now.line.c_str());
-  }
-  for (const table::OldValue& old : table::kOldValues) {
-    const Option& option = table::kTable[old.row];
+  const auto tell_present = [](const Option& option) {
     const char* const value = variable_of(option);
-    if (value == nullptr || !written::same(old.value, value)) continue;
-    log::warning_of_all("%s", present_setting(option, value).line.c_str());
-  }
+    if (value == nullptr || !check_option(option, value)) return;
+    if (const PresentSetting now = present_setting(option, value); !now.line.empty())
+      log::warning_of_all("%s", now.line.c_str());
+  };
+  for (const table::OldOption& old : table::kOldTable) tell_present(old.form);
+  for (const Option& option : table::kTable) tell_present(option);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     std::string_view rest = *entry;
     if (!rest.starts_with(table::kPrefix)) continue;
