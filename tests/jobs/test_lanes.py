@@ -71,7 +71,7 @@ def test_collectives_between_sites_are_those_of_the_library(three_sites: Hosts, 
 
 def messages_hit(output: str) -> int:
     """How many messages of operations have lost a connection that was carrying them, by what ranks say of it."""
-    given_up = r"lanes to rank \d+ acknowledge nothing: what they had of (\d+) messages goes over the others"
+    given_up = r"connections to rank \d+ acknowledge nothing: what they had of (\d+) messages goes over the others"
     return sum(map(int, re.findall(given_up, output)))
 
 
@@ -223,7 +223,7 @@ def test_silence_of_all_lanes_of_a_pair_is_an_error_everywhere(
         wait_until_it_works(job, tmp_path, 4)
         long_links.command_all(own._folder, cut, "cut", one_way=False)
         code, output = job.result()
-    assert re.search(r"lost (all lanes|the connection) to rank \d: .* 3 s", output), output[-3000:]
+    assert re.search(r"lost (all connections|the connection) to rank \d: .* 3 s", output), output[-3000:]
     if what == "sites-fatal":
         assert code != 0 and "MPI_ERRORS_ARE_FATAL" in output, output[-3000:]
         return
@@ -265,7 +265,7 @@ def test_who_has_all_answers_until_the_others_know(folder: Path, tmp_path: Path,
         (tmp_path / "cut.0").touch()
         code, output = job.result()
     assert code == 0 and "rank 1 has 17" in output, output[-3000:]
-    assert messages_hit(output) > 0 and "lost all lanes" not in output, output[-3000:]
+    assert messages_hit(output) > 0 and "lost all connections" not in output, output[-3000:]
 
 
 def test_a_link_that_comes_up_one_way_only_is_left_to_the_library(folder: Path) -> None:

@@ -18,7 +18,7 @@ Status WireLink::carry_by(std::unique_ptr<LinkStripes> stripes) {
     event.events = EPOLLIN;
     event.data.ptr = stripes.get();
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0) {
-      return system_error("cannot watch the lanes between sites");
+      return system_error("cannot watch the connections between sites");
     }
   }
   stripes_ = std::move(stripes);

@@ -230,7 +230,7 @@ void Stripes::check_stripes(std::int32_t rank, Peer& peer, std::uint64_t now) {
       for (const Given& given : stripe->unacked) messages.insert(given.message);
     }
     log::information(
-        "%zu of %zu lanes to rank %d acknowledge nothing: what they had of %zu messages goes over the others",
+        "%zu of %zu connections to rank %d acknowledge nothing: what they had of %zu messages goes over the others",
         silent_out.size(), alive(peer, true, false), rank, messages.size());
     for (Stripe* stripe : silent_out) stripe->connection->end();
   }
@@ -337,7 +337,7 @@ void Stripes::fail(std::int32_t rank, Peer& peer) {
   peer.incoming.clear();
   note(peer);
   if (wanted) {
-    log::error("lost all lanes to rank %d: its process has ended, or its node has not answered for %llu s", rank,
+    log::error("lost all connections to rank %d: its process has ended, or its node has not answered for %llu s", rank,
                static_cast<unsigned long long>(wire_.timeout_ns() / 1'000'000'000));
   }
 }
