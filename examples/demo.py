@@ -31,12 +31,12 @@ console = Console(highlight=False)
 
 
 @contextmanager
-def place(host: launcher.Host, across_hosts: bool, reason: str) -> Iterator[tuple[str, Run]]:
+def place(mpi: launcher.Mpi, across_hosts: bool, reason: str) -> Iterator[tuple[str, Run]]:
     """Where jobs run, in words, and how: on test hosts, or on this node with the reason."""
 
     def here(program: list[str]) -> str:
-        command = host.command(RANKS, program)
-        return subprocess.run(command, env=host.environment(), check=True, text=True, stdout=subprocess.PIPE).stdout
+        command = mpi.command(RANKS, program)
+        return subprocess.run(command, env=mpi.environment(), check=True, text=True, stdout=subprocess.PIPE).stdout
 
     if not across_hosts:
         yield f"{RANKS} ranks on this node (no test hosts: {reason})", here
@@ -44,7 +44,7 @@ def place(host: launcher.Host, across_hosts: bool, reason: str) -> Iterator[tupl
     with hosts.Hosts(count=RANKS, rate="1gbit") as network:
 
         def across(program: list[str]) -> str:
-            done = network.run(program, host_mpi=host, timeout=120)
+            done = network.run(program, mpi_name=mpi, timeout=120)
             if done.returncode != 0:
                 raise subprocess.CalledProcessError(done.returncode, program, done.stdout, done.stderr)
             sys.stderr.write(done.stderr)
@@ -53,11 +53,11 @@ def place(host: launcher.Host, across_hosts: bool, reason: str) -> Iterator[tupl
         yield f"{RANKS} test hosts joined by a 1 Gb/s link, one rank on each", across
 
 
-def compile_example(host: launcher.Host) -> Path:
+def compile_example(mpi: launcher.Mpi) -> Path:
     """examples/train.c with the MPI library's own compiler wrapper, as anybody would."""
     program = OUTPUT / "train"
     command = [
-        str(host.launcher.parent / "mpicc"),
+        str(mpi.launcher.parent / "mpicc"),
         "-O3",
         "-g",
         "-o",
@@ -66,7 +66,7 @@ def compile_example(host: launcher.Host) -> Path:
         "-lm",
     ]
     console.print("[dim]" + " ".join(command) + "[/dim]")
-    subprocess.run(command, env=host.environment(), check=True)
+    subprocess.run(command, env=mpi.environment(), check=True)
     return program
 
 
@@ -107,7 +107,7 @@ def train(run: Run, program: Path, report: Path) -> None:
 def overlap(across_hosts: bool) -> None:
     """The benchmark in its short form, where the train was."""
     command = [sys.executable, "-m", "urakata", "bench", "overlap", "--quick", "--operation", "iallreduce"]
-    command += ["--kind", "compute", "--amount", "match", "--engine", "none,poll,shared", "--host", "openmpi"]
+    command += ["--kind", "compute", "--amount", "match", "--engine", "none,poll,shared", "--mpi", "openmpi"]
     command += ["--output", str(OUTPUT / "overlap")] + (["--hosts", str(RANKS)] if across_hosts else [])
     console.print("[dim]urakata " + " ".join(command[3:]) + "[/dim]\n")
     subprocess.run(command, check=True)
@@ -117,13 +117,13 @@ def main() -> None:
     OUTPUT.mkdir(parents=True, exist_ok=True)
     report = OUTPUT / "report"
     report.mkdir(exist_ok=True)
-    host = launcher.find_host("openmpi")
+    mpi = launcher.find_mpi("openmpi")
     console.rule("A real program: training a neural network, examples/train.c")
     cores = f"{launcher.usable_cores()} cores, {platform.release()}"
-    console.print(f"Open MPI {host.version}, {cores}; medians of {TURNS} runs in turn\n")
-    program = compile_example(host)
+    console.print(f"Open MPI {mpi.version}, {cores}; medians of {TURNS} runs in turn\n")
+    program = compile_example(mpi)
     across_hosts, reason = hosts.available()
-    with place(host, across_hosts, reason) as (where, run):
+    with place(mpi, across_hosts, reason) as (where, run):
         console.print(f"{where}\n")
         train(run, program, report)
     page = OUTPUT / "report.html"
