@@ -13,6 +13,7 @@ from urakata import launcher, paths
 from urakata.cli import build_app
 from urakata.commands.bench import options
 from urakata.study.configuration import OPERATIONS, Configuration
+from urakata.study.machine import describe_machine
 from urakata.study.plan import Axes, make_plan, quick_ranks_per_node, rounds
 
 
@@ -123,3 +124,8 @@ def test_a_dry_run_leaves_no_folder(tmp_path: Path) -> None:
     result = CliRunner().invoke(build_app(), ["bench", "overlap", "--quick", "--dry-run", *program])
     assert result.exit_code == 0 and "/bin/true --operation=iallgather" in result.output, result.output
     assert not (tmp_path / "none").exists()
+
+
+def test_a_document_says_which_mpi_was_measured() -> None:
+    found = describe_machine(launcher.Mpi(Path("mpirun"), "openmpi", "5"), launcher.Mpi(Path("mpiexec"), "mpich", "4"))
+    assert found.as_json()["host"] == "openmpi 5, mpich 4" and found.as_json()["cores"] >= 1

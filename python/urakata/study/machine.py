@@ -31,8 +31,8 @@ class Machine:
     mpi: str
 
     def as_json(self) -> dict[str, Any]:
-        """Its fields."""
-        return asdict(self)
+        """Its fields; `mpi` as "host", which documents of earlier releases have."""
+        return {"host" if name == "mpi" else name: value for name, value in asdict(self).items()}
 
     def warnings(self) -> list[str]:
         """What makes numbers taken here less certain."""
@@ -58,8 +58,8 @@ def _cpu_info(field: str) -> str:
     return found[1].strip() if found else ""
 
 
-def describe_machine(*hosts: Mpi) -> Machine:
-    """Asks the kernel. `hosts` are the MPIs that will be used."""
+def describe_machine(*mpis: Mpi) -> Machine:
+    """Asks the kernel. `mpis`: those that will be used."""
     memory = re.search(r"MemTotal:\s*(\d+)", _read("/proc/meminfo"))
     return Machine(
         name=platform.node(),
@@ -73,5 +73,5 @@ def describe_machine(*hosts: Mpi) -> Machine:
         governor=_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         virtual=" hypervisor " in f" {_cpu_info('flags')} ",
         load=round(os.getloadavg()[0], 2),
-        mpi=", ".join(f"{mpi.family} {mpi.version}" for mpi in hosts),
+        mpi=", ".join(f"{mpi.family} {mpi.version}" for mpi in mpis),
     )
