@@ -135,11 +135,11 @@ void Listener::limit_pending() {
   });
 }
 
-Result<std::vector<ChannelSet::Peer>> Listener::connect(std::span<const Member> members, std::size_t own) {
+Result<std::vector<Peer>> Listener::connect(std::span<const Member> members, std::size_t own) {
   const std::uint64_t until = now_ns() + timeout_ns_;
-  std::vector<ChannelSet::Peer> peers(members.size());
+  std::vector<Peer> peers(members.size());
   const auto failed = [&](Error error) {
-    for (const ChannelSet::Peer& peer : peers) {
+    for (const Peer& peer : peers) {
       if (peer.socket >= 0) close_socket(peer.socket);
     }
     return error;
@@ -169,7 +169,7 @@ Result<std::vector<ChannelSet::Peer>> Listener::connect(std::span<const Member> 
     }
     accept_for(kPoll);
   }
-  for (const ChannelSet::Peer& peer : peers) {
+  for (const Peer& peer : peers) {
     if (peer.socket >= 0) ready_for_operations(peer.socket, timeout_ns_);
   }
   return peers;

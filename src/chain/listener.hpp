@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "chain/channel_set.hpp"
+#include "chain/peer_connections.hpp"
 #include "transport/wire/sockets.hpp"
 
 namespace urakata::chain {
@@ -40,7 +40,7 @@ class Listener {
   };
   // A connection to each other member, by rank of the group; `own` is this rank's. Returns when all are there, or with
   // an error after the timeout. Blocks.
-  Result<std::vector<ChannelSet::Peer>> connect(std::span<const Member> members, std::size_t own);
+  Result<std::vector<Peer>> connect(std::span<const Member> members, std::size_t own);
 
  private:
   struct Handshake {

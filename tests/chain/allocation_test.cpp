@@ -41,7 +41,7 @@ TEST(ChannelSetAllocation, StartsTakeNothing) {
   const std::array<int, 2> sockets = connected();
   std::array<std::unique_ptr<ChannelSet>, 2> channel_sets;
   for (std::size_t rank = 0; rank < 2; ++rank) {
-    std::vector<ChannelSet::Peer> peers(2);
+    std::vector<Peer> peers(2);
     peers[1 - rank] = {sockets[rank], static_cast<std::int32_t>(1 - rank)};
     channel_sets[rank] = std::move(*ChannelSet::open(std::move(peers), 0, submitter, 60'000'000'000));
   }

@@ -48,7 +48,7 @@ class Joined : public testing::Test {
     if (const std::string why = why_no_chains(); !why.empty()) GTEST_SKIP() << why;
     std::array<int, 2> sockets = connected();
     for (std::size_t rank = 0; rank < 2; ++rank) {
-      std::vector<ChannelSet::Peer> peers(2);
+      std::vector<Peer> peers(2);
       for (std::size_t other = 0; other < 2; ++other) peers[other].rank = static_cast<std::int32_t>(other);
       peers[1 - rank].socket = sockets[rank];
       sockets_[rank] = sockets[rank];
@@ -348,7 +348,7 @@ TEST(ForkedChild, HidesNoEndOfItsParent) {
     close(other);
     close(words[0]);
     Submitter submitter;
-    std::vector<ChannelSet::Peer> peers(2);
+    std::vector<Peer> peers(2);
     peers[1] = {own, 1};
     const auto channel_set = std::move(*ChannelSet::open(std::move(peers), 0, submitter, kTimeout));
     Builder builder("receive", 2, 0);

@@ -41,14 +41,14 @@ struct Ranks {
       members.push_back(member);
     }
   }
-  Result<std::vector<ChannelSet::Peer>> connect(std::size_t rank) { return listeners[rank]->connect(members, rank); }
+  Result<std::vector<Peer>> connect(std::size_t rank) { return listeners[rank]->connect(members, rank); }
 
   std::vector<std::unique_ptr<Listener>> listeners;
   std::vector<Listener::Member> members;
 };
 
-void close_all(const std::vector<ChannelSet::Peer>& peers) {
-  for (const ChannelSet::Peer& peer : peers) {
+void close_all(const std::vector<Peer>& peers) {
+  for (const Peer& peer : peers) {
     if (peer.socket >= 0) close(peer.socket);
   }
 }
@@ -90,7 +90,7 @@ TEST(Listener, RanksOfACommunicatorConnect) {
   const Unauthenticated wrong(1, ranks.members[0]);
   const std::array<std::uint64_t, 3> handshake{5, 7, 1};
   ASSERT_EQ(write(wrong[0], handshake.data(), sizeof handshake), static_cast<ssize_t>(sizeof handshake));
-  std::vector<std::vector<ChannelSet::Peer>> peers(kRanks);
+  std::vector<std::vector<Peer>> peers(kRanks);
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < kRanks; ++rank) {
     threads.emplace_back([&, rank] {

@@ -62,7 +62,7 @@ using Plans = std::array<Proxy::Plan, kRelayLinks>;
 class Relay {
  public:
   Relay(Submitter& submitter, const Shape& shape, const Plans& plans, std::uint64_t timeout_ns) {
-    std::array<std::vector<ChannelSet::Peer>, kRelayRanks> peers;
+    std::array<std::vector<Peer>, kRelayRanks> peers;
     for (auto& of_rank : peers) of_rank.resize(kRelayRanks);
     for (std::size_t link = 0; link < kRelayLinks; ++link) {
       std::array<int, 2> proxied{};

@@ -56,7 +56,7 @@ class KernelParts : public testing::Test {
     any.sin_port = 0;
     std::vector<xdp::Side> sides;
     for (std::size_t rank = 0; rank < 2; ++rank) {
-      std::vector<chain::ChannelSet::Peer> peers(2);
+      std::vector<chain::Peer> peers(2);
       peers[1 - rank] = {made.sockets[rank], static_cast<std::int32_t>(1 - rank)};
       made.of[rank].reset(
           new KernelPart{std::move(*chain::ChannelSet::open(std::move(peers), 0, submitter_, kPartTimeout)),

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A gate: an eventfd at which requests of one chain wait for signals of another. Each wait takes one signal.
+//
+// Requests in the kernel name it by descriptor, so it is closed only when none of them is left.
+//
+// Thread-safety: by one thread at a time.
+#pragma once
+
+#include <utility>
+
+namespace urakata::chain {
+
+class Gate {
+ public:
+  Gate() = default;
+  ~Gate();
+  Gate(Gate&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Gate& operator=(Gate&&) = delete;
+
+  // Makes the eventfd unless it exists. False: no descriptor is left.
+  bool make();
+  int descriptor() const { return descriptor_; }  // -1: not made yet
+  // Takes a signal back, if there is one. Does not wait.
+  void take();
+  // Lets every wait of an operation through. Does nothing if the gate is not made.
+  void let_all_through();
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace urakata::chain
