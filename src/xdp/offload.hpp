@@ -17,6 +17,9 @@
 // answer for the timeout, or eBPF code is taken away, the offload is broken: all that has not ended fails, as does all
 // that comes later. That a process has ended on a node that lives is seen by others (engine/kernel.cpp).
 //
+// Parts: cells.hpp has rows and results, begun_operations.hpp the queue, retransmission.hpp what is asked for again,
+// frame_sender.hpp the frames.
+//
 // Thread-safety: by one thread at a time, who owns the engine's domain, but for readiness(), in_flight() and broken().
 #pragma once
 
@@ -25,27 +28,19 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
-#include "reduce/reducer.hpp"
+#include "xdp/begun_operations.hpp"
+#include "xdp/cells.hpp"
+#include "xdp/frame_sender.hpp"
+#include "xdp/retransmission.hpp"
 #include "xdp/table.hpp"
 
 namespace urakata::xdp {
-
-// What a rank tells the others of its side.
-struct Side {
-  sockaddr_in address{};
-  std::uint16_t user = 0;
-  std::uint16_t slot = 0;
-  std::uint32_t most = 0;  // bytes of a row that its interface carries
-  ura_xdp_ops ops{};       // that are attached there
-};
 
 class Offload {
  public:
@@ -53,11 +48,7 @@ class Offload {
     void* whose = nullptr;
     bool failed = false;
   };
-  struct Work {
-    std::uint32_t form = 0;                    // URA_XDP_FORM
-    const reduce::Reducer* reducer = nullptr;  // of the form's operation and type; lives until the operation has ended;
-                                               // nullptr: nothing is reduced
-  };
+  using Work = xdp::Work;
 
   // `other`: an address of another of the ranks; frames go over the interface that leads there. Error: why there can be
   // no offload.
@@ -69,7 +60,7 @@ class Offload {
   Offload(const Offload&) = delete;
   Offload& operator=(const Offload&) = delete;
 
-  const Side& side() const { return own_; }
+  const Side& side() const { return frames_.side(); }
   // From here on frames are taken. `sides`: by rank of the group, at most URA_XDP_RANKS. `token`: secret, the same on
   // all ranks, not 0.
   void join(std::vector<Side> sides, std::uint32_t rank, std::uint64_t token);
@@ -91,86 +82,45 @@ class Offload {
   // this rank's, whose cell it is to have.
   std::uint32_t waits_for() const;
   // These ranks, as bits, have left the communicator.
-  void note_left(std::uint32_t ranks) { left_ |= ranks; }
+  void note_left(std::uint32_t ranks) { cells_.note_left(ranks); }
   // Before the offload goes, with nothing in flight: have all who need it what this rank gave? Where not they are asked
   // from time to time.
   bool all_have_it();
 
-  bool runs(const void* whose) const;
-  std::size_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
+  bool runs(const void* whose) const { return begun_.has(whose); }
+  std::size_t in_flight() const { return begun_.in_flight(); }
   bool broken() const { return broken_.load(std::memory_order_relaxed); }
   // May something have ended that was not reaped?
-  bool readiness() const;
+  bool readiness() const { return broken() || begun_.readiness(); }
 
-  struct Counts {
-    std::uint64_t frames = 0;     // sent in all
-    std::uint64_t requests = 0;   // for what was missing
-    std::uint64_t questions = 0;  // whether others have what this rank gave
-  };
-  const Counts& counts() const { return counts_; }
+  const FrameSender::Counts& counts() const { return frames_.counts(); }
 
  private:
-  struct Operation {
-    std::uint32_t number = 0;
-    Work work = {};
-    std::byte* take = nullptr;
-    void* whose = nullptr;
-    bool given = false;
-    std::vector<std::byte> waiting = {};  // what it gives, until there is a cell
-  };
+  // `most`: bytes of a row that the interface carries.
+  static Result<std::unique_ptr<Offload>> over(const std::shared_ptr<Table>& table, const sockaddr_in& own,
+                                               std::uint32_t most, std::uint64_t timeout_ns);
+  Offload(std::shared_ptr<Table> table, ura_xdp_slot& slot, int socket, const Side& own, std::uint64_t timeout_ns)
+      : table_(std::move(table)),
+        slot_(slot),
+        cells_(slot),
+        frames_(slot, cells_, socket, own),
+        begun_(cells_),
+        retransmission_(cells_, frames_, timeout_ns) {}
 
-  static std::uint32_t bit(std::uint32_t rank) { return 1U << rank; }
-
-  Offload(std::shared_ptr<Table> table, ura_xdp_slot& slot, int socket, std::uint64_t timeout_ns)
-      : table_(std::move(table)), slot_(slot), socket_(socket), timeout_ns_(timeout_ns) {}
-
-  ura_xdp_cell& cell_of(std::uint32_t number) { return slot_.cells[number & (URA_XDP_CELLS - 1)]; }
-  const ura_xdp_cell& cell_of(std::uint32_t number) const { return slot_.cells[number & (URA_XDP_CELLS - 1)]; }
-  bool has_cell(std::uint32_t number) const;
-  void give(Operation& operation, const std::byte* from);
-  bool agreed(const ura_xdp_cell& cell, std::uint32_t form) const;
-  void compute(ura_xdp_cell& cell, std::uint32_t number, const Work& work);
-  bool ended(const Operation& operation) const;
-  void take(const Operation& operation, std::vector<Done>& done);
-  std::uint32_t receivers(std::uint32_t form) const;
-  std::uint32_t lacking(std::uint32_t number, std::uint32_t form) const;
-  std::uint32_t missing(const Operation& operation) const;
+  void give(BegunOperation& operation, const std::byte* from);
+  void give_waiting();
   void free_cells();
-  void send(std::uint32_t to, ura_xdp_kind kind, std::uint32_t number, std::uint32_t form);
-  void note_awaited();
-  void ask_again(std::uint64_t now);
-  bool hears(std::uint32_t other, std::uint64_t now);
-  void ask_whether(std::uint64_t now);
-  bool ebpf_is_there();
 
   const std::shared_ptr<Table> table_;
   ura_xdp_slot& slot_;
-  const int socket_;
-  const std::uint64_t timeout_ns_;
-  Side own_;
-  std::vector<Side> sides_;
-  std::vector<std::uint64_t> heard_ns_;  // of each rank: when its node answered last, or waiting for it began
-  std::uint32_t rank_ = 0;
-  std::uint32_t most_ = 0;
-  std::uint32_t left_ = 0;  // ranks that have left
+  Cells cells_;
+  FrameSender frames_;
+  BegunOperations begun_;
+  Retransmission retransmission_;
+  std::uint32_t most_ = 0;  // constant after join(), as is the next
   bool same_ops_ = false;
-
-  std::uint32_t next_ = 0;                           // number of the next operation
-  std::uint32_t finished_ = 0;                       // all before it have ended here
-  std::uint32_t oldest_ = 0;                         // whose cell is not free yet
-  std::deque<Operation> begun_;                      // not ended, in order; those at the end may have no cell yet
-  std::uint32_t forms_[URA_XDP_CELLS] = {};          // of the operations that have cells
-  std::uint32_t asked_ = 0;                          // the latest whose receivers were asked ahead
-  std::uint64_t wait_ns_ = 0, ask_at_ns_ = 0;        // for what is missing
-  std::uint64_t free_wait_ns_ = 0, free_at_ns_ = 0;  // for cells
-  std::uint64_t next_check_ns_ = 0;                  // whether eBPF code is there
-  Counts counts_;
-  std::atomic<std::size_t> in_flight_{0};
+  std::uint64_t next_check_ns_ = 0;  // whether eBPF code is there
   std::atomic<bool> broken_{false};
-  // For readiness(): the number of the oldest that has not ended, kNothing, or kEnded.
-  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
-  static constexpr std::uint64_t kEnded = kNothing - 1;
-  std::atomic<std::uint64_t> awaited_{kNothing};
 };
 
 }  // namespace urakata::xdp

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/system_error.hpp"
 #include "xdp/offload.hpp"
@@ -29,13 +30,16 @@ Result<std::unique_ptr<Offload>> Offload::open(const sockaddr_in& other, std::ui
   if (!path.ok()) return path.error();
   auto table = Table::open(path->interface);
   if (!table.ok()) return table.error();
-  auto made = over(*table, path->address, timeout_ns);
-  if (made.ok()) (*made)->own_.most = most_of(path->bytes);
-  return made;
+  return over(*table, path->address, most_of(path->bytes), timeout_ns);
 }
 
 Result<std::unique_ptr<Offload>> Offload::over(const std::shared_ptr<Table>& table, const sockaddr_in& own,
                                                std::uint64_t timeout_ns) {
+  return over(table, own, URA_XDP_BYTES, timeout_ns);
+}
+
+Result<std::unique_ptr<Offload>> Offload::over(const std::shared_ptr<Table>& table, const sockaddr_in& own,
+                                               std::uint32_t most, std::uint64_t timeout_ns) {
   const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (socket < 0) return system_error("making a socket");
   sockaddr_in bound = own;
@@ -51,29 +55,18 @@ Result<std::unique_ptr<Offload>> Offload::over(const std::shared_ptr<Table>& tab
     close(socket);
     return Error{"all " + std::to_string(URA_XDP_SLOTS) + " slots of this user at the interface are in use"};
   }
-  std::unique_ptr<Offload> made(new Offload(table, *slot, socket, timeout_ns));
-  made->own_ = {bound, static_cast<std::uint16_t>(slot->user), table->number_of(*slot), URA_XDP_BYTES, table->ops()};
-  return made;
+  const Side side{bound, static_cast<std::uint16_t>(slot->user), table->number_of(*slot), most, table->ops()};
+  return std::unique_ptr<Offload>(new Offload(table, *slot, socket, side, timeout_ns));
 }
 
 void Offload::join(std::vector<Side> sides, std::uint32_t rank, std::uint64_t token) {
-  sides_ = std::move(sides);
-  heard_ns_.assign(sides_.size(), 0);
-  rank_ = rank;
-  most_ = std::ranges::min(sides_, {}, &Side::most).most;
-  same_ops_ = std::ranges::all_of(
-      sides_, [&](const Side& side) { return std::memcmp(&side.ops, &own_.ops, sizeof own_.ops) == 0; });
-  slot_.rank = rank;
-  slot_.ranks = static_cast<__u32>(sides_.size());
-  slot_.port = own_.address.sin_port;
-  std::ranges::fill(slot_.finished, 0);
-  slot_.answered = 0;
-  for (std::uint32_t number = 0; number < URA_XDP_CELLS; ++number) {
-    ura_xdp_cell& cell = cell_of(number);
-    cell.done = URA_XDP_NEVER;
-    cell.acknowledged = 0;
-    cell.word = static_cast<__u64>(number) << 32U;
-  }
+  const ura_xdp_ops& ops = side().ops;
+  most_ = std::ranges::min(sides, {}, &Side::most).most;
+  same_ops_ = std::ranges::all_of(sides, [&](const Side& one) { return std::memcmp(&one.ops, &ops, sizeof ops) == 0; });
+  const auto ranks = static_cast<std::uint32_t>(sides.size());
+  cells_.join(rank, ranks);
+  frames_.join(std::move(sides));
+  retransmission_.join(ranks);
   __atomic_store_n(&slot_.token, token, __ATOMIC_SEQ_CST);
 }
 
@@ -82,11 +75,10 @@ Status Offload::greet() {
   constexpr useconds_t kTry = 10'000;
   std::uint32_t silent = 0;
   for (unsigned attempt = 0; attempt < kTries; ++attempt) {
-    const auto answered = static_cast<std::uint32_t>(__atomic_load_n(&slot_.answered, __ATOMIC_RELAXED));
-    silent = (bit(static_cast<std::uint32_t>(sides_.size())) - 1) & ~answered & ~bit(rank_);
+    silent = (bit(cells_.ranks()) - 1) & ~frames_.answered() & ~bit(cells_.rank());
     if (silent == 0) return Nothing{};
-    for (std::uint32_t other = 0; other < sides_.size(); ++other) {
-      if ((silent & bit(other)) != 0) send(other, URA_XDP_PING, 0, 0);
+    for (std::uint32_t other = 0; other < cells_.ranks(); ++other) {
+      if ((silent & bit(other)) != 0) frames_.ping(other);
     }
     usleep(attempt == 0 ? 200 : kTry);
   }
@@ -99,7 +91,7 @@ Status Offload::greet() {
 std::optional<std::uint32_t> Offload::op_named(std::string_view name, std::uint64_t element) const {
   if (!same_ops_ || name.empty()) return std::nullopt;
   for (std::uint32_t number = 0; number < URA_XDP_OPS; ++number) {
-    const auto& one = own_.ops.of[number];
+    const auto& one = side().ops.of[number];
     if (name == one.name && element == one.bytes) return URA_XDP_OWN + number;
   }
   return std::nullopt;
