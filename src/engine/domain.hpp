@@ -16,10 +16,15 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/threads.hpp"
 #include "engine/instance.hpp"
+#include "engine/instance_list.hpp"
+#include "engine/pending_count.hpp"
+#include "engine/seen_notices.hpp"
+#include "engine/submissions.hpp"
 #include "transport/transport.hpp"
 
 namespace urakata::engine {
@@ -27,7 +32,7 @@ namespace urakata::engine {
 class Domain {
  public:
   explicit Domain(std::unique_ptr<transport::Transport> transport)
-      : transport_(std::move(transport)), readiness_(transport_->readiness()), failures_(transport_->failures()) {}
+      : transport_(std::move(transport)), readiness_(transport_->readiness()), notices_(transport_->failures()) {}
 
   transport::Transport& transport() { return *transport_; }
   // The transport's; see there.
@@ -42,7 +47,10 @@ class Domain {
   // Leaves them here; they are run by the next owner, who finds all of them or none. No lock, no allocation, no system
   // call.
   void submit(Starts starts);
-  void submit(Instance& instance) { push(instance, instance, weight(instance)); }
+  void submit(Instance& instance) {
+    pending_.add(weight(instance));
+    submissions_.push(instance, instance);
+  }
   // The same by the owner, who posts their first messages and those of what else was submitted; polls nothing and
   // computes next to nothing.
   void begin(Starts starts);
@@ -63,48 +71,24 @@ class Domain {
   // one more for anything else that moved.
   unsigned advance(bool caller, std::int64_t bytes = kStepBytes);
 
-  // Instances submitted and not finished. seq_cst: what a progress thread that announced its sleep sees here is in one
-  // order with submit and the load of such an announcement after it.
-  std::uint32_t pending() const { return static_cast<std::uint32_t>(pending_.load(std::memory_order_seq_cst)); }
+  // Instances submitted and not finished; see PendingCount::all().
+  std::uint32_t pending() const { return pending_.all(); }
 
-  // The same without what stands for none, so that the domain is advanced: one after a failure, as long as others may
-  // still tell of theirs, and one while the transport may have to send again what has finished.
-  bool unfinished() const {
-    return pending() > (listening_.load(std::memory_order_relaxed) ? 1U : 0U) +
-                           (flushing_.load(std::memory_order_relaxed) ? 1U : 0U);
-  }
+  // The same without what stands for none, so that the domain is advanced.
+  bool unfinished() const { return pending_.unfinished(); }
 
   // Is something pending whose messages all come over the network? Then whoever has nothing to do may sleep until the
   // network is ready. False as soon as one pending instance may get messages through shared memory, which tells nobody.
-  bool network_only() const {
-    const std::uint64_t count = pending_.load(std::memory_order_seq_cst);
-    return count != 0 && count < kThroughMemory;
-  }
+  bool network_only() const { return pending_.network_only(); }
 
  private:
-  class List {
-   public:
-    Instance* front() const { return front_; }
-    void push_back(Instance& instance);
-    void remove(Instance& instance);
-
-   private:
-    Instance* front_ = nullptr;
-    Instance* back_ = nullptr;
-  };
-
-  // What an instance adds to pending_: one, and another in the upper half where its group has ranks that share memory,
-  // or nobody tells of its end.
-  static constexpr std::uint64_t kThroughMemory = std::uint64_t{1} << 32U;
-  static std::uint64_t weight(const Instance& instance) {
+  // Silent: its group has ranks that share memory, or its executor tells nobody of its end.
+  static PendingCount::Weight weight(const Instance& instance) {
     const bool told = instance.group->all_remote && (instance.executor == nullptr || instance.executor->tells());
-    return told ? 1 : kThroughMemory + 1;
+    return {.all = 1, .silent = told ? 0U : 1U};
   }
+  static PendingCount::Weight weight(Starts starts);
 
-  static std::uint64_t weight(Starts starts);
-
-  // A chain of instances by their `next`, from `last` to `first`, which weigh so much together.
-  void push(Instance& first, Instance& last, std::uint64_t weight);
   void begin_taken();
   void take_in();
   void take_in(Instance& instance);
@@ -114,31 +98,25 @@ class Domain {
                 std::memory_order_relaxed);
   }
   bool admit();
-  bool told_of(const transport::Group& group) const;
   void end_broken();
-  void note_listening();
-  void note_flushing();
   void run(Instance& instance, Budget& budget);
   void finish(Instance& instance);
 
   // touched by anyone
   alignas(64) std::atomic<bool> owned_{false};
-  std::atomic<Instance*> inbox_{nullptr};  // newest first; release on push, acquire on take
-  std::atomic<bool> told_{false};          // written by the owner
-  std::atomic<bool> listening_{false};     // likewise
-  std::atomic<bool> flushing_{false};      // likewise
-  std::atomic<std::uint64_t> pending_{0};  // the weights of all that is pending
+  Submissions submissions_;
+  std::atomic<bool> told_{false};  // written by the owner
+  PendingCount pending_;
 
   // by the owner
   alignas(64) std::unique_ptr<transport::Transport> transport_;
   const std::vector<int> readiness_;
-  List waiting_;  // submitted, not yet activated: their group has too many active
-  List active_;
+  InstanceList waiting_;  // submitted, not yet activated: their group has too many active
+  InstanceList active_;
   std::uint32_t callers_only_ = 0;  // of both: while there are some, no progress thread moves anything
   std::uint32_t runnable_ = 0;      // active instances that can go on without a message
   bool broken_ = false;             // a group has just failed: others of its instances may be active
-  const transport::Failures& failures_;
-  std::vector<transport::Notice> notices_;  // those of failures_ that were seen here
+  SeenNotices notices_;
 };
 
 }  // namespace urakata::engine

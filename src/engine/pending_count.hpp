@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much is pending in a domain: how many instances were submitted and have not finished, and how many of them end
+// without a sign from a socket. Both counts are halves of one atomic word, so that a reader sees both of one moment,
+// and each change is one instruction.
+//
+// Two more are counted that stand for no instance, so that the domain is advanced: one after a failure, as long as
+// others may still tell of theirs (listening), and one while the transport may have to send again what has finished
+// (flushing).
+//
+// Thread-safety: reading and add() by any thread, all else by the domain's owner.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/threads.hpp"
+
+namespace urakata::engine {
+
+class PendingCount {
+ public:
+  // What some instances count for together.
+  struct Weight {
+    std::uint32_t all = 0;
+    std::uint32_t silent = 0;  // of them: those of whose end no socket tells
+
+    Weight& operator+=(const Weight& other) {
+      all += other.all;
+      silent += other.silent;
+      return *this;
+    }
+  };
+
+  // Those that stand for no instance are in it. seq_cst: what a progress thread that announced its sleep sees here is
+  // in one order with add() and the load of such an announcement after it.
+  std::uint32_t all() const { return weight().all; }
+  // The same without them.
+  bool unfinished() const { return all() > (listening() ? 1U : 0U) + (flushing() ? 1U : 0U); }
+  // Is something pending, of whose end sockets tell in every case?
+  bool network_only() const {
+    const Weight now = weight();
+    return now.all != 0 && now.silent == 0;
+  }
+  bool listening() const { return listening_.load(std::memory_order_relaxed); }
+  bool flushing() const { return flushing_.load(std::memory_order_relaxed); }
+
+  // Before the instances are submitted: a progress thread that goes to sleep announces it, then loads the count; we
+  // count, then load its announcement.
+  void add(const Weight& more) { word_.fetch_add(word_of(more), std::memory_order_seq_cst); }
+  // The same by the owner.
+  void add_by_owner(const Weight& more) { fetch_add(word_, word_of(more), std::memory_order_seq_cst); }
+  void remove(const Weight& finished) { fetch_add(word_, 0 - word_of(finished), std::memory_order_relaxed); }
+  void note_listening(bool listening) { stand_in(listening_, listening, {.all = 1, .silent = 1}); }
+  void note_flushing(bool flushing) { stand_in(flushing_, flushing, {.all = 1, .silent = 0}); }
+
+ private:
+  static constexpr std::uint64_t word_of(const Weight& weight) {
+    return std::uint64_t{weight.silent} << 32U | weight.all;
+  }
+  Weight weight() const {
+    const std::uint64_t word = word_.load(std::memory_order_seq_cst);
+    return {.all = static_cast<std::uint32_t>(word), .silent = static_cast<std::uint32_t>(word >> 32U)};
+  }
+  // Counts one that stands for no instance, or ceases to. Its flag is never unset while it is counted.
+  void stand_in(std::atomic<bool>& flag, bool stands, const Weight& weight) {
+    if (stands == flag.load(std::memory_order_relaxed)) return;
+    if (stands) {
+      flag.store(true, std::memory_order_relaxed);
+      fetch_add(word_, word_of(weight), std::memory_order_seq_cst);
+    } else {
+      fetch_add(word_, 0 - word_of(weight), std::memory_order_seq_cst);
+      flag.store(false, std::memory_order_relaxed);
+    }
+  }
+
+  std::atomic<std::uint64_t> word_{0};  // Weight::silent in the upper half, Weight::all in the lower
+  std::atomic<bool> listening_{false};  // written by the owner, as is the next
+  std::atomic<bool> flushing_{false};
+};
+
+}  // namespace urakata::engine
