@@ -12,17 +12,6 @@ namespace urakata::halo {
 
 namespace {
 
-std::uint64_t bytes_of(const ChannelEnd& end) {
-  return end.shape == nullptr ? end.count : end.count * end.shape->size();
-}
-
-// The elements of an endpoint. A contiguous element needs no shape.
-Segment segment_of(const ChannelEnd& end) {
-  const std::uint64_t bytes = bytes_of(end);
-  if (end.shape == nullptr || end.shape->contiguous()) return {end.offset, bytes, {nullptr, bytes, nullptr}};
-  return {end.offset, bytes, {nullptr, end.count, end.shape}};
-}
-
 bool has_short_blocks(const Segment& segment) {
   const layout::Shape* const shape = segment.elements.shape;
   return shape != nullptr && shape->size() < kLine * shape->blocks();
@@ -42,10 +31,10 @@ NeighbourhoodChannel::Places NeighbourhoodChannel::places_of(std::span<const Cha
   };
   std::map<std::uint32_t, Shared> by_peer;
   const auto shared_with = [&](const ChannelEnd& end) -> Shared* {
-    return end.far == ChannelEnd::kNear && bytes_of(end) != 0 ? &by_peer[end.peer] : nullptr;
+    return end.near() && end.bytes() != 0 ? &by_peer[end.peer] : nullptr;
   };
   for (const ChannelEnd& end : ends) {
-    if (Shared* const shared = shared_with(end)) shared->bytes += bytes_of(end);
+    if (Shared* const shared = shared_with(end)) shared->bytes += end.bytes();
   }
   Places places;
   places.of.reserve(ends.size());
@@ -70,20 +59,20 @@ NeighbourhoodChannel::NeighbourhoodChannel(p2p::Port& port, std::span<const Chan
       in_(in_places_.channels),
       ends_(in_.size()),
       from_far_(in_.size()) {
-  const auto is_far = [](const ChannelEnd& end) { return end.far != ChannelEnd::kNear && bytes_of(end) != 0; };
-  if (wire != nullptr && (std::ranges::any_of(out, is_far) || std::ranges::any_of(in, is_far))) {
+  if (wire != nullptr &&
+      (std::ranges::any_of(out, &ChannelEnd::by_wire) || std::ranges::any_of(in, &ChannelEnd::by_wire))) {
     far_ = std::make_unique<FarChannels>(*wire);
     out_number_.resize(out_.size(), kNear);
     in_number_.resize(in_.size(), kNear);
     for (const auto& ends : {out, in}) {
-      for (const ChannelEnd& end : ends) longest_far_ = std::max(longest_far_, is_far(end) ? bytes_of(end) : 0);
+      for (const ChannelEnd& end : ends) longest_far_ = std::max(longest_far_, end.by_wire() ? end.bytes() : 0);
     }
   }
   std::vector<std::uint32_t> receivers;
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::uint32_t number = out_places_.of[i].channel;
     OutChannel& channel = out_[number];
-    const Segment& segment = channel.source.emplace_back(segment_of(out[i]));
+    const Segment& segment = channel.source.emplace_back(out[i].segment());
     channel.target.emplace_back();
     channel.fit.push_back(Fit::open);
     channel.bytes += segment.bytes;
@@ -91,26 +80,26 @@ NeighbourhoodChannel::NeighbourhoodChannel(p2p::Port& port, std::span<const Chan
     if (segment.bytes == 0) continue;
     receivers.push_back(out[i].peer);
     if (channel.source.size() == 1) sending_.push_back(number);
-    if (is_far(out[i])) out_number_[number] = far_->add_out(out[i].far, segment.elements, segment.bytes);
+    if (out[i].by_wire()) out_number_[number] = far_->add_out(out[i].far, segment.elements, segment.bytes);
   }
   std::sort(receivers.begin(), receivers.end());
   for (std::size_t i = 0; i < in.size(); ++i) {
     const std::uint32_t number = in_places_.of[i].channel;
     InChannel& channel = in_[number];
-    const Segment& segment = given_.emplace_back(segment_of(in[i]));
+    const Segment& segment = given_.emplace_back(in[i].segment());
     channel.target.emplace_back();
     channel.bytes += segment.bytes;
     channel.receiver = &port;
     channel.one_way = !std::binary_search(receivers.begin(), receivers.end(), in[i].peer);
     ends_[number].push_back(static_cast<std::uint32_t>(i));
-    from_far_[number] = in[i].far != ChannelEnd::kNear;
+    from_far_[number] = !in[i].near();
     if (segment.bytes == 0) {
       empty_.push_back(static_cast<std::uint32_t>(i));
       continue;
     }
     ++sources_;
     if (channel.target.size() == 1) receiving_.push_back(number);
-    if (is_far(in[i])) in_number_[number] = far_->add_in(in[i].far, segment.elements, segment.bytes, channel.one_way);
+    if (in[i].by_wire()) in_number_[number] = far_->add_in(in[i].far, segment.elements, segment.bytes, channel.one_way);
   }
   for (InChannel& channel : in_) channel.piece = p2p::piece_of(channel.bytes, costs.pieces);
   near_ = sending_.size() + receiving_.size() != (far_ != nullptr ? far_->size() : 0);

@@ -49,9 +49,10 @@
 #include <vector>
 
 #include "halo/channel.hpp"
+#include "halo/channel_costs.hpp"
+#include "halo/channel_end.hpp"
 #include "halo/counts.hpp"
 #include "p2p/backoff.hpp"
-#include "p2p/pieces.hpp"
 
 namespace urakata::transport {
 class PutWire;
@@ -60,55 +61,6 @@ class PutWire;
 namespace urakata::halo {
 
 class FarChannels;
-
-// An endpoint of a channel, as the caller describes it: the elements that this rank sends to one neighbour of its
-// list, or receives from one.
-struct ChannelEnd {
-  std::uint32_t peer;          // the other rank, by a number that this rank uses for no other rank
-  std::ptrdiff_t offset;       // bytes from begin()'s base address to the elements
-  std::uint64_t count;         // number of elements
-  const layout::Shape* shape;  // layout of an element; nullptr: plain bytes
-  std::int32_t far = kNear;    // the wire's number of a rank that shares no memory with this one
-
-  static constexpr std::int32_t kNear = -1;
-};
-
-// Sizes from which payloads take which way, as the receiver of a channel decides. Ranks may differ, but not in
-// shared_most.
-//
-// The defaults make a program's whole iteration short, in which the program writes what it sends and reads what it has
-// received. If another core has read a cache line in place, writing the line again costs a cache miss. The program
-// pays for it outside of the exchange, and pays most if it writes a few bytes at a time. The measurement is
-// tests/halo/bench_test.cpp on an EPYC, with two ranks on cores apart. Bounce buffers filled by ordinary stores take
-// the following parts of the time that
-//                            4 KiB   8 KiB   32 KiB  256 KiB
-//     the receiver pulls     0.5     0.7     0.8     0.6 to 1.2    blocks of 64 B and more
-//                            0.3     0.3     0.24    0.24          blocks of 8 B
-//     direct puts take       1       1       0.9     0.5 to 1
-//                            1       0.7     0.45    0.21
-// On two threads of one core the part is 0.9 to 1.2 for long blocks. On Granite Rapids bounce buffers take 0.8 to 0.9
-// of the time of direct puts. A rendezvous that both ranks copy takes as long as a pulled one. The exchange alone,
-// from start to wait, takes 0.4 of the time if 32 KiB are pulled. Filled by p2p::pack_across(), bounce buffers take
-// 0.7 of the above.
-struct Costs {
-  std::uint64_t pull_least = 64 << 10;    // bytes from which payloads of a symmetric relation are pulled
-  std::uint64_t bounce_most = 64 << 10;   // bytes up to which a channel that is not pulled has bounce buffers
-  std::uint64_t direct_least = 64 << 10;  // bytes from which a channel with bounce buffers has ready flags as well
-  // Bytes up to which a channel has bounce buffers and is neither pulled nor put to directly, if the receiver's blocks
-  // are shorter than a cache line on average.
-  std::uint64_t short_bounce_most = 1 << 20;
-  // Bytes below which endpoints between the same two ranks share a channel. Each flag saved gains two ranks tenths of a
-  // microsecond, which is little beside the copying of more bytes than this. Ranks that differ do not fit together.
-  std::uint64_t shared_most = 64 << 10;
-  std::uint64_t bounce_budget = 16 << 20;  // most bytes for BounceBuffers::bytes
-  p2p::PieceSizes pieces = {};             // pieces of a rendezvous that both ranks copy
-  // bounce_most for channels between nodes. Asking takes half a round trip: 25 us over the networks that transport
-  // wire is for. In that time 512 KiB can be copied from a bounce buffer (20 GB/s and less). A receiver that begins in
-  // time has no such copy.
-  std::uint64_t far_bounce_most = 512 << 10;
-
-  bool operator==(const Costs&) const = default;
-};
 
 // The memory of a neighbourhood channel for payloads that come before their receiver has begun the exchange.
 struct BounceBuffers {
@@ -119,15 +71,6 @@ struct BounceBuffers {
   // Number of receiving endpoints that would need a bounce buffer and have none; among these, those beyond the budget.
   std::uint64_t without = 0;
   std::uint64_t refused = 0;
-};
-
-// The data that a sending endpoint sends to its receiving one, to be joined. Plain data.
-struct Record {
-  OutChannel* channel = nullptr;  // valid in the space only; nullptr: the sender has no neighbourhood channel
-  std::uint64_t bytes = 0;
-  std::int32_t sink = 0;      // between nodes: number of the sender's sink
-  std::uint32_t out = 0;      // between nodes: number of the channel at the sender
-  std::uint32_t segment = 0;  // in a space: number of the segment in the channel
 };
 
 class NeighbourhoodChannel {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "halo/neighbourhood_channel.hpp"
+#include "halo/channel_costs.hpp"
 #include "p2p/copying.hpp"
 
 namespace urakata::shim {

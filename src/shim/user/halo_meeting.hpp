@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "halo/neighbourhood_channel.hpp"
+#include "halo/channel_end.hpp"
 #include "shim/native/abi.hpp"
 
 namespace urakata::shim {
