@@ -11,10 +11,9 @@
 //      bytes that leads to MPI_PROC_NULL is not joined.
 //   2. A barrier. fit() then tells each sender what join() has told the receiver. No exchange may begin unless all
 //      endpoints of all ranks are Fit::good. The caller must have all ranks agree on that.
-// Endpoints between the same two ranks of a space share a channel if their payloads together have less than
-// Costs::shared_most bytes. A neighbour on both sides of a periodic dimension is one example, many neighbours that are
-// few ranks another. Payloads that share a channel arrive together. Endpoints with more bytes have a channel each. The
-// address of a neighbourhood channel must not change. Its layouts must outlive it, be readable by all ranks, and have
+// Endpoints between the same two ranks of a space may share a channel (channel_places.hpp). A neighbour on both sides
+// of a periodic dimension is one example, many neighbours that are few ranks another. Payloads that share a channel
+// arrive together. The address of a neighbourhood channel must not change. Its layouts must outlive it, be readable by all ranks, and have
 // a canonical form.
 //
 // Use. begin() starts the rank's next exchange. All ranks begin the same exchanges. While an exchange is under way,
@@ -46,12 +45,13 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
-#include "halo/channel.hpp"
+#include "halo/bounce_memory.hpp"
 #include "halo/channel_costs.hpp"
 #include "halo/channel_end.hpp"
 #include "halo/counts.hpp"
+#include "halo/in_channels.hpp"
+#include "halo/out_channels.hpp"
 #include "p2p/backoff.hpp"
 
 namespace urakata::transport {
@@ -62,17 +62,6 @@ namespace urakata::halo {
 
 class FarChannels;
 
-// The memory of a neighbourhood channel for payloads that come before their receiver has begun the exchange.
-struct BounceBuffers {
-  // Bytes of bounce buffers, and of buffers for slices of elements with holes to and from other nodes. Buffers for
-  // slices are always allocated; bounce buffers get the rest of the budget.
-  std::uint64_t bytes = 0;
-  std::uint64_t budget = 0;
-  // Number of receiving endpoints that would need a bounce buffer and have none; among these, those beyond the budget.
-  std::uint64_t without = 0;
-  std::uint64_t refused = 0;
-};
-
 class NeighbourhoodChannel {
  public:
   // `wire` must outlive the object; nullptr if no endpoint is far.
@@ -82,9 +71,9 @@ class NeighbourhoodChannel {
   NeighbourhoodChannel& operator=(const NeighbourhoodChannel&) = delete;
   ~NeighbourhoodChannel();
 
-  Record record(std::size_t out);
-  Fit join(std::size_t in, const Record& record);
-  Fit fit(std::size_t out) const;  // only for an endpoint that is not far
+  Record record(std::size_t out) { return out_.record(out); }
+  Fit join(std::size_t in, const Record& record) { return in_.join(in, record); }
+  Fit fit(std::size_t out) const { return out_.fit(out); }  // only for an endpoint that is not far
 
   // `from` and `to`: base addresses of the endpoints' offsets; may differ from exchange to exchange.
   void begin(const std::byte* from, std::byte* to);
@@ -93,7 +82,7 @@ class NeighbourhoodChannel {
   bool progress();
   // Whether progress() would make any. Only reads.
   bool readiness() const;
-  bool complete() const { return waiting_.empty() && leaving_.empty(); }
+  bool complete() const { return under_way() == 0; }
   bool failed() const;
   // Whether there are channels with bytes inside this space, to the rank itself too; whether there are any between
   // nodes.
@@ -102,7 +91,7 @@ class NeighbourhoodChannel {
   // Bytes of the longest payload to or from another node; 0 if there is none.
   std::uint64_t longest_far() const { return longest_far_; }
   // Number of receiving endpoints with bytes, from this space and from other nodes.
-  std::size_t from_near() const { return sources_ - from_far(); }
+  std::size_t from_near() const { return in_.sources() - from_far(); }
   std::size_t from_far() const;
   // Returns when the exchange is complete. Makes progress of nothing else, except through `settings`.
   void wait(const p2p::BackoffSettings& settings);
@@ -117,64 +106,25 @@ class NeighbourhoodChannel {
   bool released() const;
 
   const Counts& counts() const { return counts_; }
-  const BounceBuffers& bounce_buffers() const { return bounce_buffers_; }
+  const BounceBuffers& bounce_buffers() const { return bounce_memory_.buffers(); }
 
  private:
-  static constexpr std::uint32_t kNear = UINT32_MAX;
-
-  void assign_bounce_buffers(const Costs& costs);
-  bool far_in(std::uint32_t in) const { return far_ != nullptr && in_number_[in] != kNear; }
-  bool far_out(std::uint32_t out) const { return far_ != nullptr && out_number_[out] != kNear; }
-  bool take(std::uint32_t in);
-  void arrived(std::uint32_t in) { arrived_.insert(arrived_.end(), ends_[in].begin(), ends_[in].end()); }
-  bool advance(std::uint32_t out, bool late);
+  // Number of channels whose payload has not arrived or has not left.
+  std::size_t under_way() const { return in_.waiting() + out_.leaving(); }
   bool told_of_failure();
   void end_failed();
 
-  // The channel and the segment of an endpoint.
-  struct Place {
-    std::uint32_t channel = 0;
-    std::uint32_t segment = 0;
-  };
-  struct Places {
-    std::vector<Place> of;  // by endpoint
-    std::uint32_t channels = 0;
-  };
-  static Places places_of(std::span<const ChannelEnd> ends, std::uint64_t shared_most);
-
   p2p::Port& port_;
-  const Places out_places_;
-  const Places in_places_;
-  std::vector<OutChannel> out_;
-  std::vector<InChannel> in_;
-  std::vector<Segment> given_;                    // by receiving endpoint
-  std::vector<std::vector<std::uint32_t>> ends_;  // by receiving channel: its endpoints
-  // By channel: the number in far_, or kNear. A channel between nodes uses only bytes and offsets of out_ and in_.
-  std::vector<std::uint32_t> out_number_;
-  std::vector<std::uint32_t> in_number_;
-  std::vector<bool> from_far_;        // by receiving channel: whether the sender is far, even if there are no bytes
-  std::unique_ptr<FarChannels> far_;  // nullptr if no channel is between nodes
-  struct alignas(kLine) Line {
-    std::byte bytes[kLine];
-  };
-  std::unique_ptr<Line[]> bounce_memory_;
-  BounceBuffers bounce_buffers_;
-  // Channels with bytes, and receiving endpoints without bytes. Constant.
-  std::vector<std::uint32_t> sending_;
-  std::vector<std::uint32_t> receiving_;
-  std::vector<std::uint32_t> empty_;
-  std::size_t sources_ = 0;  // number of receiving endpoints with bytes
-
-  std::uint64_t exchange_ = 0;
-  std::uint64_t longest_far_ = 0;
-  bool near_ = false;
+  BounceMemory bounce_memory_;              // outlives far_, whose slices threads that poll the wire place in it
+  const std::unique_ptr<FarChannels> far_;  // nullptr if no channel is between nodes
+  OutChannels out_;
+  InChannels in_;
+  const std::uint64_t longest_far_;
+  const bool near_;
   std::atomic<bool> failed_{false};  // stored by the thread that uses the object, relaxed; read by any
-  unsigned in_vain_ = 0;             // number of progress() calls without progress in the present exchange
-  // State of the present exchange; the vectors have capacity for all channels or endpoints.
-  std::vector<std::uint32_t> waiting_;  // receiving channels whose payload has not arrived
-  std::vector<std::uint32_t> leaving_;  // sending channels whose payload has not left
-  std::vector<std::uint32_t> arrived_;  // receiving endpoints in order of arrival
-  std::size_t told_ = 0;                // number of elements of arrived_ that ready_any() has returned
+
+  std::uint64_t exchange_ = 0;  // number of the present exchange
+  unsigned in_vain_ = 0;        // number of progress() calls without progress in the present exchange
   Counts counts_;
 };
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which channel, and which of its segments, each endpoint of a neighbourhood channel has. One object for the sending
+// endpoints, one for the receiving ones.
+//
+// Endpoints between the same two ranks of a space share a channel if their payloads together have less than
+// Costs::shared_most bytes. Each other endpoint has a channel of its own. Both ranks of a channel decide alike, since
+// the decision rests on sums of bytes only.
+//
+// Thread-safety: constant.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "halo/channel_end.hpp"
+
+namespace urakata::halo {
+
+class ChannelPlaces {
+ public:
+  struct Place {
+    std::uint32_t channel = 0;
+    std::uint32_t segment = 0;
+  };
+
+  ChannelPlaces(std::span<const ChannelEnd> ends, std::uint64_t shared_most);
+
+  const Place& of(std::size_t end) const { return of_[end]; }
+  // Number of channels.
+  std::uint32_t channels() const { return channels_; }
+
+ private:
+  std::vector<Place> of_;  // by endpoint
+  std::uint32_t channels_ = 0;
+};
+
+}  // namespace urakata::halo
