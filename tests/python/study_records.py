@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from urakata.study.configuration import Configuration
-from urakata.study.results import Results
+from urakata.overlap_study.configuration import Configuration
+from urakata.overlap_study.results import Results
 
 
 def made_up_record(size: int, tw: float, tc: float, t: float, compute: float, **more: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from urakata.compare.side import ALONE, SPACE, Side, sides_of
 from urakata.compare.trials import Run, Session, Trials
 from urakata.compare.verdict import command_line, verdict
 from urakata.launcher import Mpi
-from urakata.study.text_table import show
+from urakata.measure.text_table import show
 
 
 def test_the_interval_of_nine_samples_leaves_out_one_at_each_end() -> None:

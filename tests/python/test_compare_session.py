@@ -17,7 +17,7 @@ from urakata.compare.side import ENGINES, idle_sides_of, sides_of
 from urakata.compare.trials import Run, Session, Trials
 from urakata.compare.verdict import verdict
 from urakata.launcher import Mpi
-from urakata.study.running import Done, JobError
+from urakata.measure.running import Done, JobError
 
 HANGS = 1e9
 

@@ -9,9 +9,9 @@ import statistics
 import pytest
 
 from urakata.compare.interval import interval
-from urakata.estimate import Estimate, drawn_again, mean_ratio, median_and_range, student_quantile
+from urakata.measure.estimate import Estimate, drawn_again, mean_ratio, median_and_range, student_quantile
+from urakata.overlap_study import measures
 from urakata.report.whole import RankShare, Whole
-from urakata.study import measures
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import pytest
 from goal_cases import HOST, A, B, goal, job, samples
 from typer.testing import CliRunner
 
-from urakata.estimate import Estimate
 from urakata.goals import command, measure
 from urakata.goals.definitions import Goal, load
 from urakata.goals.errors import MeasurementError
@@ -21,6 +20,7 @@ from urakata.goals.figures import FIGURES
 from urakata.goals.outcome import Figure, Outcome
 from urakata.goals.samples import OVER_ROUNDS, TOGETHER, Point, Samples
 from urakata.goals.session import take
+from urakata.measure.estimate import Estimate
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "geometric-mean-of-ratios": {"quantity": "us", "over": "poll", "under": "host", "nowhere_above": 1.0},

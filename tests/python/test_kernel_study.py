@@ -26,7 +26,7 @@ from urakata.kernel_study.session import Amounts, rank_command, rank_environment
 from urakata.kernel_study.steering import away, settable
 from urakata.kernel_study.tables import part_table
 from urakata.launcher import Mpi
-from urakata.study.running import Done
+from urakata.measure.running import Done
 
 THREAD, KERNEL = Variant("thread"), Variant("kernel")
 

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from urakata import launcher, paths
 from urakata.cli import build_app
 from urakata.commands.bench import options
-from urakata.study.configuration import OPERATIONS, Configuration
-from urakata.study.machine import describe_machine
-from urakata.study.plan import Axes, make_plan, quick_ranks_per_node, rounds
+from urakata.measure.machine import describe_machine
+from urakata.overlap_study.configuration import OPERATIONS, Configuration
+from urakata.overlap_study.plan import Axes, make_plan, quick_ranks_per_node, rounds
 
 
 def _axes(**changes: Any) -> Axes:

@@ -12,12 +12,12 @@ import pytest
 from study_records import made_up_record
 
 from urakata import launcher, paths
-from urakata.study.configuration import OPERATIONS, Configuration
-from urakata.study.job import Amounts, Outcome, Place, launcher_arguments, run_job, variables
-from urakata.study.plan import Plan
-from urakata.study.program import find_program
-from urakata.study.running import JobError
-from urakata.study.session import run_session, steps
+from urakata.measure.program import find_program
+from urakata.measure.running import JobError
+from urakata.overlap_study.configuration import OPERATIONS, Configuration
+from urakata.overlap_study.job import Amounts, Outcome, Place, launcher_arguments, run_job, variables
+from urakata.overlap_study.plan import Plan
+from urakata.overlap_study.session import run_session, steps
 
 
 def _place(tmp_path: Path, script: str, **more: Any) -> Place:

@@ -8,9 +8,9 @@ import random
 import pytest
 from study_records import made_up_record
 
-from urakata.study import tables
-from urakata.study.configuration import Configuration
-from urakata.study.results import Results
+from urakata.overlap_study import tables
+from urakata.overlap_study.configuration import Configuration
+from urakata.overlap_study.results import Results
 
 ENGINES = ("poll", "spare", "shared", "async", "async-spare")
 STUDIES, ROUNDS, SIZES = 100, 4, (8192, 65536)

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from study_records import made_up_record, made_up_results
 
-from urakata.study import measures, plots, tables, text_table
-from urakata.study.configuration import Configuration
-from urakata.study.page import write_page
-from urakata.study.results import Results, Row, fastest, from_json
+from urakata.measure import text_table
+from urakata.overlap_study import measures, plots, tables
+from urakata.overlap_study.configuration import Configuration
+from urakata.overlap_study.page import write_page
+from urakata.overlap_study.results import Results, Row, fastest, from_json
 
 
 def test_hidden_by_hand() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from urakata.study.plan import Refused
-from urakata.study.running import JobError
-from urakata.study.turns import in_turns
+from urakata.measure.rounds import in_turns
+from urakata.measure.running import JobError
+from urakata.measure.session import Refused
 
 
 def test_every_other_round_goes_backwards_and_what_fails_is_not_tried_again() -> None:

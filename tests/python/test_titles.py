@@ -16,11 +16,11 @@ from urakata.compare import figure as compare_figure
 from urakata.compare.side import ALONE, SPACE
 from urakata.compare.trials import Run, Session, Trials
 from urakata.kernel_study import figures as kernel_figures
+from urakata.measure.titles import fitted, set_title
+from urakata.overlap_study import plots
 from urakata.sites_study import figures as sites_figures
 from urakata.solver_study import figures as solver_figures
 from urakata.space_study import figures as space_figures
-from urakata.study import plots
-from urakata.study.titles import fitted, set_title
 
 WORDS = "openmpi 5.0.11 on Intel(R) Xeon(R) Platinum 8480C with a name that has no end, 112 cores, " * 3
 

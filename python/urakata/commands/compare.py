@@ -149,8 +149,8 @@ def compare(
     from urakata.compare.session import Limits, Question, Stop, run_session
     from urakata.compare.side import ENGINES, idle_sides_of, sides_of
     from urakata.compare.verdict import judge_outputs, verdict
-    from urakata.study.machine import describe_machine
-    from urakata.study.text_table import show
+    from urakata.measure.machine import describe_machine
+    from urakata.measure.text_table import show
 
     spaces = [False, True] if space is None else [space]
     sides = sides_of(_engines(engines) if engines is not None else list(ENGINES), spaces)

@@ -12,9 +12,9 @@ from urakata.compare import figure, tables
 from urakata.compare.session import Question
 from urakata.compare.trials import Session, Trials
 from urakata.compare.verdict import Verdict, command_line
-from urakata.study.machine import Machine
-from urakata.study.template import data_uri, render
-from urakata.study.text_table import time_text
+from urakata.measure.machine import Machine
+from urakata.measure.page import data_uri, render
+from urakata.measure.text_table import time_text
 
 # Starting a job takes a second or so. Without it a run may be shorter, but the scheduler's ticks count then.
 SHORT_JOB_S = 5.0

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 
 from urakata.compare.side import Side
 from urakata.compare.trials import Session
-from urakata.study.titles import set_title
+from urakata.measure.titles import set_title
 
 # Of Okabe and Ito's colours, which the colour-blind can tell apart.
 _CHOSEN, _OTHER = "#009E73", "#0072B2"

@@ -20,9 +20,9 @@ from urakata.compare.progress_need import nothing_to_progress
 from urakata.compare.side import ALONE, Side
 from urakata.compare.trials import Run, Session, Trials
 from urakata.launcher import Mpi
-from urakata.study.running import Done, JobError, run, why
-from urakata.study.text_table import time_text
-from urakata.study.turns import Progress
+from urakata.measure.rounds import Progress
+from urakata.measure.running import Done, JobError, run, why
+from urakata.measure.text_table import time_text
 
 # urakata-exec's and the preload library's exit code for what cannot be done here; their lines begin with a name.
 _CODE_REFUSED = 2

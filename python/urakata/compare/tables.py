@@ -8,7 +8,7 @@ import statistics
 from urakata.compare.interval import rounds_for
 from urakata.compare.trials import Session, Trials
 from urakata.compare.verdict import Verdict
-from urakata.study.text_table import TextTable, time_text
+from urakata.measure.text_table import TextTable, time_text
 
 
 def _short(ratio: float) -> str:

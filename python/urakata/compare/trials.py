@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from urakata.compare.interval import WANTED, Interval, interval, wanted_of_each
 from urakata.compare.side import Side
-from urakata.estimate import Estimate, mean_of_few, mean_ratio
-from urakata.study.plan import Refused
+from urakata.measure.estimate import Estimate, mean_of_few, mean_ratio
+from urakata.measure.session import Refused
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from urakata.goals.machine import describe_build, warnings
 from urakata.goals.measure import forget_options, measure_goals
 from urakata.goals.page import page
 from urakata.json_output import JsonFile, write_json
+from urakata.measure.machine import describe_machine
 from urakata.output_file import STANDARD_OUTPUT
 from urakata.paths import NotFoundError
-from urakata.study.machine import describe_machine
 
 CANNOT = 77
 PLOTTED = "overlap-overall-worst"

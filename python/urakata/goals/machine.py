@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 
 from urakata import paths
-from urakata.study.machine import Machine
+from urakata.measure.machine import Machine
 
 
 def _from_cache(key: str) -> str:

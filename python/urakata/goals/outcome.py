@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from urakata.estimate import Estimate
 from urakata.goals.definitions import Goal
+from urakata.measure.estimate import Estimate
 
 
 @dataclass(frozen=True)

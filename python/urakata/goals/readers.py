@@ -10,8 +10,8 @@ from typing import Any
 from urakata.goals.errors import MeasurementError
 from urakata.goals.jobs import Job
 from urakata.goals.samples import Point
+from urakata.overlap_study import measures
 from urakata.sizes import size_text
-from urakata.study import measures
 
 Value = tuple[str, Point, float]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from urakata.estimate import Estimate, drawn_again
 from urakata.goals.errors import MeasurementError
+from urakata.measure.estimate import Estimate, drawn_again
 
 OVER_ROUNDS: dict[str, Callable[[list[float]], float]] = {"median": median, "least": min, "most": max}
 """What may stand for a series of rounds. The least time (the most of a rate) where what jobs see of the machine changes

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 
 from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Variant
 from urakata.kernel_study.results import Results, key_of
-from urakata.study.scales import begin_axes, label_sizes, label_values
-from urakata.study.titles import set_title
+from urakata.measure.scales import begin_axes, label_sizes, label_values
+from urakata.measure.titles import set_title
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 _STYLES = {

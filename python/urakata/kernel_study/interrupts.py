@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from urakata import cpus
 from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, WOKEN
 from urakata.kernel_study.results import Results, key_of
+from urakata.measure.text_table import TextTable
 from urakata.sizes import size_text
-from urakata.study.text_table import TextTable
 
 KINDS = {"net_rx": "packets taken in", "function_call": "function calls", "reschedule": "rescheduling"}
 

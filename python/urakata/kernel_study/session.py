@@ -18,10 +18,10 @@ from urakata.kernel_study.methods import ALGORITHMS, METHODS, Bed, Part, Variant
 from urakata.kernel_study.results import Results
 from urakata.kernel_study.steering import away
 from urakata.launcher import Mpi
+from urakata.measure.rounds import Progress, in_turns
+from urakata.measure.running import JobError, run_on_hosts
+from urakata.measure.session import Refused
 from urakata.stepped_back import stepped_back
-from urakata.study.plan import Refused
-from urakata.study.running import JobError, run_on_hosts
-from urakata.study.turns import Progress, in_turns
 
 if TYPE_CHECKING:
     from urakata.hosts import Hosts

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from urakata.hosts import steering
-from urakata.study.plan import Refused
+from urakata.measure.session import Refused
 
 
 def away(places: Sequence[Sequence[int]], relays: Sequence[int], usable: Iterable[int]) -> list[list[int]]:

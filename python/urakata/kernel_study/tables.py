@@ -8,8 +8,8 @@ from dataclasses import replace
 from urakata.kernel_study.interrupts import interrupts_table
 from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Variant
 from urakata.kernel_study.results import Results, key_of
+from urakata.measure.text_table import TextTable, time_text
 from urakata.sizes import size_text
-from urakata.study.text_table import TextTable, time_text
 
 _COLUMNS = {
     "us": "from start to last end",

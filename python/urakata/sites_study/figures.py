@@ -13,10 +13,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+from urakata.measure.scales import begin_axes, label_sizes, label_values
+from urakata.measure.titles import set_title
 from urakata.sites_study.methods import FORCED
 from urakata.sites_study.results import Key, Results
-from urakata.study.scales import begin_axes, label_sizes, label_values
-from urakata.study.titles import set_title
 
 # Okabe and Ito's colours, which the colour-blind can tell apart; forced lanes and sockets are thin, more are darker.
 Colour = tuple[float, float, float, float]

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from urakata import paths
 from urakata.launcher import Mpi
+from urakata.measure.rounds import Progress, in_turns
+from urakata.measure.running import JobError, run_on_hosts
+from urakata.measure.session import Refused
 from urakata.sites_study.beds import Leg
 from urakata.sites_study.methods import Method
 from urakata.sites_study.results import Results
-from urakata.study.plan import Refused
-from urakata.study.running import JobError, run_on_hosts
-from urakata.study.turns import Progress, in_turns
 
 if TYPE_CHECKING:
     from urakata.hosts import Hosts

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import statistics
 
+from urakata.measure.text_table import TextTable, time_text
 from urakata.sites_study.methods import FORCED
 from urakata.sites_study.results import Key, Results
 from urakata.sizes import size_text
-from urakata.study.text_table import TextTable, time_text
 
 
 def _best_forced(results: Results, bed: str, operation: str, size: int) -> float | None:

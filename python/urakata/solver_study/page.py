@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from urakata.measure.page import data_uri, render
 from urakata.solver_study.results import STEPS, Results
 from urakata.solver_study.tables import all_tables, details
 from urakata.space_study.part import Drawing
-from urakata.study.template import data_uri, render
 
 
 def write_page(document: dict[str, Any], results: Results, drawings: Sequence[Drawing], path: Path) -> None:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from urakata import launcher
 from urakata.launcher import Mpi
+from urakata.measure.rounds import Progress, in_turns
+from urakata.measure.running import JobError, run_on_hosts, run_to_end
+from urakata.measure.session import Refused
 from urakata.solver_study.results import Results
 from urakata.solver_study.side import Side
-from urakata.study.plan import Refused
-from urakata.study.running import JobError, run_on_hosts, run_to_end
-from urakata.study.turns import Progress, in_turns
 
 if TYPE_CHECKING:
     from urakata.hosts import Hosts

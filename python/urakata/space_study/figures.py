@@ -16,11 +16,11 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from urakata.measure.scales import begin_axes, label_sizes, label_values
+from urakata.measure.titles import set_title
 from urakata.space_study.part import Drawing
 from urakata.space_study.results import Results
 from urakata.space_study.side import Side
-from urakata.study.scales import begin_axes, label_sizes, label_values
-from urakata.study.titles import set_title
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 _COLOURS = {"openmpi": "#0072B2", "mpich": "#D55E00", "impi": "#009E73"}

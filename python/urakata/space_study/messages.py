@@ -8,12 +8,12 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
+from urakata.measure.text_table import TextTable, time_text
 from urakata.sizes import size_text
 from urakata.space_study.figures import Curves, Floor, draw_curves, draw_ratios
 from urakata.space_study.part import Drawing, Part, Run
 from urakata.space_study.results import Results, Value
 from urakata.space_study.side import TITLES, Side
-from urakata.study.text_table import TextTable, time_text
 
 TRIP, FRESH, RATE, BANDWIDTH = "half round trip", "fresh message", "message rate", "bandwidth"
 LINE, MEMCPY, OVER_LINE = "line", "memcpy", "half round trip over the line"

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from urakata.measure.page import data_uri, render
 from urakata.space_study.part import Drawing, Part
 from urakata.space_study.results import Results
-from urakata.study.template import data_uri, render
 
 
 def write_page(

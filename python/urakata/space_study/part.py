@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from urakata.measure.text_table import TextTable
 from urakata.space_study.results import Results, Value
-from urakata.study.text_table import TextTable
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from urakata.launcher import Mpi
+from urakata.measure.rounds import Progress, in_turns
+from urakata.measure.running import JobError, run_to_end
+from urakata.measure.session import Refused
 from urakata.space_study.part import Part, Run
 from urakata.space_study.results import Results
 from urakata.space_study.side import Side
-from urakata.study.plan import Refused
-from urakata.study.running import JobError, run_to_end
-from urakata.study.turns import Progress, in_turns
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from urakata.measure.text_table import TextTable
 from urakata.space_study.figures import Curves
 from urakata.space_study.part import Drawing, Part, by_ranks
 from urakata.space_study.results import Results, Value
 from urakata.space_study.side import TITLES, Side
-from urakata.study.text_table import TextTable
 
 JOB = "job"
 

@@ -20,7 +20,7 @@ from urakata.json_output import JsonFile
 if TYPE_CHECKING:
     from urakata.kernel_study.methods import Bed
     from urakata.kernel_study.session import Job, Session
-    from urakata.study.turns import Progress
+    from urakata.measure.rounds import Progress
 
 MOST_HOSTS = 64
 """Engine kernel has no more ranks."""
@@ -59,7 +59,7 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> list[s
     from urakata.kernel_study.results import from_json
     from urakata.kernel_study.sheets import write_sheets
     from urakata.kernel_study.tables import all_tables
-    from urakata.study.text_table import show
+    from urakata.measure.text_table import show
 
     results = from_json(document)
     show(all_tables(results), console)
@@ -113,8 +113,8 @@ def kernel(
     from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Bed, variants
     from urakata.kernel_study.session import Amounts, Job, Session
     from urakata.kernel_study.steering import settable
-    from urakata.study.machine import describe_machine
-    from urakata.study.program import find_program
+    from urakata.measure.machine import describe_machine
+    from urakata.measure.program import find_program
 
     if again:
         show_again("kernel", again, output, _present)

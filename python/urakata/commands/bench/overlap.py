@@ -20,8 +20,8 @@ from urakata.commands.run import check_options
 from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
-    from urakata.study.job import Place
-    from urakata.study.plan import Axes
+    from urakata.overlap_study.job import Place
+    from urakata.overlap_study.plan import Axes
 
 _QUICK_SIZES = "8,8K,64K,1M"
 _STUDY_SIZES = "1:4M"
@@ -68,8 +68,8 @@ def _axes(
     cores: int,
     quick: bool,
 ) -> Axes:
-    from urakata.study.configuration import DEFAULT_ALGORITHM, KINDS, OF_MPI_ASYNC, OF_URAKATA, OPERATIONS
-    from urakata.study.plan import Axes, default_ranks_per_node, quick_ranks_per_node
+    from urakata.overlap_study.configuration import DEFAULT_ALGORITHM, KINDS, OF_MPI_ASYNC, OF_URAKATA, OPERATIONS
+    from urakata.overlap_study.plan import Axes, default_ranks_per_node, quick_ranks_per_node
 
     engines = listed(engine, "--engine", ("none", *OF_URAKATA))
     divisions = [quick_ranks_per_node(cores)] if quick else default_ranks_per_node(cores)
@@ -84,11 +84,11 @@ def _axes(
 
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
-    from urakata.study.page import write_page
-    from urakata.study.plots import draw_all
-    from urakata.study.results import from_json
-    from urakata.study.tables import all_tables
-    from urakata.study.text_table import show
+    from urakata.measure.text_table import show
+    from urakata.overlap_study.page import write_page
+    from urakata.overlap_study.plots import draw_all
+    from urakata.overlap_study.results import from_json
+    from urakata.overlap_study.tables import all_tables
 
     results = from_json(document["rows"])
     show(all_tables(results), console)
@@ -187,11 +187,11 @@ def overlap(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--sizes") from error
 
-    from urakata.study.job import Amounts, Place, binding, rank_command
-    from urakata.study.machine import describe_machine
-    from urakata.study.plan import make_plan
-    from urakata.study.program import find_program
-    from urakata.study.session import run_session, steps
+    from urakata.measure.machine import describe_machine
+    from urakata.measure.program import find_program
+    from urakata.overlap_study.job import Amounts, Place, binding, rank_command
+    from urakata.overlap_study.plan import make_plan
+    from urakata.overlap_study.session import run_session, steps
 
     chosen_mpi = launcher.find_mpi_of_benchmarks(mpi)
     machine = describe_machine(chosen_mpi)

@@ -19,10 +19,10 @@ from urakata.commands.job_options import TIMEOUT
 from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
+    from urakata.measure.rounds import Progress
     from urakata.sites_study.beds import Bed, Leg
     from urakata.sites_study.results import Results
     from urakata.sites_study.session import Amounts, Session
-    from urakata.study.turns import Progress
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -75,10 +75,10 @@ def _write_csv(results: Results, output: Path) -> list[str]:
 
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
+    from urakata.measure.text_table import show
     from urakata.sites_study.figures import draw_all
     from urakata.sites_study.results import from_json
     from urakata.sites_study.tables import all_tables
-    from urakata.study.text_table import show
 
     results = from_json(document)
     show(all_tables(results), console)
@@ -147,11 +147,11 @@ def sites(
 ) -> None:
     """Collectives across long links: the MPI library's own, Urakata's by number of lanes, and plain sockets as a
     floor."""
+    from urakata.measure.machine import describe_machine
+    from urakata.measure.program import find_program
     from urakata.sites_study.beds import Bed, paper_beds
     from urakata.sites_study.methods import OPERATIONS
     from urakata.sites_study.session import Amounts
-    from urakata.study.machine import describe_machine
-    from urakata.study.program import find_program
 
     if again:
         show_again("sites", again, output, _present)
@@ -273,8 +273,8 @@ def _run_all(
     progress: Progress,
 ) -> Session:
     from urakata.hosts import Hosts, HostsError, available
+    from urakata.measure.session import Refused
     from urakata.sites_study.session import Session, Where, run_leg
-    from urakata.study.plan import Refused
 
     possible, reason = available(sites=True)
     if not possible:

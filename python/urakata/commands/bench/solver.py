@@ -18,9 +18,9 @@ from urakata.commands.bench.progress import with_progress
 from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
+    from urakata.measure.session import Refused
     from urakata.solver_study.results import Results
     from urakata.solver_study.session import Place
-    from urakata.study.plan import Refused
 
 WAYS = ("messages", "persistent", "neighbour", "put-fence", "put-pscw", "put-flush", "put-notify", "sockets")
 _DEFAULT_WAYS = ",".join(way for way in WAYS if way != "sockets")
@@ -54,11 +54,11 @@ Exit code: 0 all was measured; 1 a job failed or gave a wrong result; 2 it canno
 
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
+    from urakata.measure.text_table import show
     from urakata.solver_study.figures import draw_all
     from urakata.solver_study.page import write_csv, write_page
     from urakata.solver_study.results import from_json
     from urakata.solver_study.tables import all_tables
-    from urakata.study.text_table import show
 
     results = from_json(document)
     cores = document["machine"]["cores"]
@@ -81,10 +81,10 @@ def _default_parts() -> list[int]:
 
 def _count_all(place: Place, n: int, partitions: list[str], parts: list[int]) -> tuple[Results, list[Refused]]:
     """The counts of the partitions that can be made here, and why the others cannot."""
+    from urakata.measure.running import JobError
+    from urakata.measure.session import Refused
     from urakata.solver_study.results import Results
     from urakata.solver_study.session import count
-    from urakata.study.plan import Refused
-    from urakata.study.running import JobError
 
     results, refused = Results(), []
     counted = sorted({one for one in (*_COUNTED, *parts) if one <= n**3})
@@ -133,11 +133,11 @@ def solver(
     dry_run: DryRun = False,
 ) -> None:
     """What a solver's exchange with its neighbours costs, by each way of MPI: alone, under Urakata, in a space."""
+    from urakata.measure.machine import describe_machine
+    from urakata.measure.program import find_program
     from urakata.solver_study.results import MEASURES, PARTITIONS
     from urakata.solver_study.session import Amounts, Place, crowded, jobs_of, rank_command, run_session
     from urakata.solver_study.side import MODES, Side
-    from urakata.study.machine import describe_machine
-    from urakata.study.program import find_program
 
     console = Console()
     if again:

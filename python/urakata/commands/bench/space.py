@@ -40,10 +40,10 @@ Exit code: 0 all was measured; 1 a job failed; 2 it cannot be measured, or a val
 
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
+    from urakata.measure.text_table import show
     from urakata.space_study.page import write_page
     from urakata.space_study.parts import PARTS
     from urakata.space_study.results import from_json
-    from urakata.study.text_table import show
 
     results = from_json(document["rows"])
     parts = list(PARTS.values())
@@ -60,9 +60,9 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> list[s
 
 def _place(wanted: list[str] | None, programs: list[str], timeout: float) -> Place:
     """The hosts that are wanted, or all that are here, with the programs built for each."""
+    from urakata.measure.program import find_program
     from urakata.space_study.session import Place
     from urakata.space_study.side import installed
-    from urakata.study.program import find_program
 
     found = [launcher.find_mpi(name) for name in wanted] if wanted else installed()
     if not found:
@@ -100,10 +100,10 @@ def space(
 ) -> None:
     """What the ranks of a node gain from one address space: each MPI library alone and with --space, beside the
     floor."""
+    from urakata.measure.machine import describe_machine
     from urakata.space_study.parts import PARTS
     from urakata.space_study.session import command, jobs_of, run_session
     from urakata.space_study.side import both_of
-    from urakata.study.machine import describe_machine
 
     console = Console()
     parts = [PARTS[name] for name in listed(part, "--part", list(PARTS))] if part is not None else list(PARTS.values())

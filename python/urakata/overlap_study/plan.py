@@ -6,7 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from urakata.study.configuration import DEFAULT_ALGORITHM, OF_MPI_ASYNC, OF_URAKATA, WITH_SPARE_CORE, Configuration
+from urakata.measure.session import Refused
+from urakata.overlap_study.configuration import (
+    DEFAULT_ALGORITHM,
+    OF_MPI_ASYNC,
+    OF_URAKATA,
+    WITH_SPARE_CORE,
+    Configuration,
+)
 
 # How each family's own progress thread is switched on; Open MPI has none.
 ASYNC_VARIABLES = {
@@ -25,14 +32,6 @@ class Axes:
     engines: Sequence[str]
     threads: Sequence[int] = ()
     algorithms: Sequence[str] = (DEFAULT_ALGORITHM,)
-
-
-@dataclass(frozen=True)
-class Refused:
-    """A configuration that cannot run here, and why."""
-
-    what: str
-    reason: str
 
 
 @dataclass

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from urakata import paths
 from urakata.launcher import Mpi, taken_along
-from urakata.study.configuration import OF_MPI_ASYNC, Configuration
-from urakata.study.plan import ASYNC_VARIABLES
-from urakata.study.running import JobError, run_on_hosts, run_to_end
+from urakata.measure.running import JobError, run_on_hosts, run_to_end
+from urakata.overlap_study.configuration import OF_MPI_ASYNC, Configuration
+from urakata.overlap_study.plan import ASYNC_VARIABLES
 
 if TYPE_CHECKING:
     from urakata.hosts import Hosts

@@ -15,10 +15,10 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from urakata.study.configuration import Configuration
-from urakata.study.results import Results, Row
-from urakata.study.scales import begin_axes, label_sizes, label_values
-from urakata.study.titles import set_title
+from urakata.measure.scales import begin_axes, label_sizes, label_values
+from urakata.measure.titles import set_title
+from urakata.overlap_study.configuration import Configuration
+from urakata.overlap_study.results import Results, Row
 
 # Okabe and Ito's colours, which the colour-blind can tell apart; marker and dash differ too.
 _STYLES = {

@@ -6,12 +6,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 
-from urakata.estimate import mean_ratio, median_and_range
+from urakata.measure.estimate import mean_ratio, median_and_range
+from urakata.measure.text_table import TextTable, time_text
+from urakata.overlap_study import measures
+from urakata.overlap_study.configuration import ENGINES, Configuration
+from urakata.overlap_study.results import Results, Row, fastest
 from urakata.sizes import size_text
-from urakata.study import measures
-from urakata.study.configuration import ENGINES, Configuration
-from urakata.study.results import Results, Row, fastest
-from urakata.study.text_table import TextTable, time_text
 
 # From here on the study computes more, and messages were worth overlapping.
 LARGE = 8192

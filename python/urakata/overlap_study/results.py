@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from urakata.study import measures
-from urakata.study.configuration import OF_MPI_ASYNC, Configuration
+from urakata.overlap_study import measures
+from urakata.overlap_study.configuration import OF_MPI_ASYNC, Configuration
 
 TIMES = ("pure", "pure_init", "compute_alone", "init", "compute", "wait", "overall")
 

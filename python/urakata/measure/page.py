@@ -19,7 +19,7 @@ def data_uri(path: Path) -> str:
 def render(package: str, template: str, **values: Any) -> str:
     """A template of the package's folder `templates`, with the macros and style of this package's."""
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(package), PackageLoader("urakata.study")]),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("urakata.measure")]),
         autoescape=select_autoescape(["j2"]),
         trim_blocks=True,
         lstrip_blocks=True,

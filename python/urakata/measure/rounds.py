@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from urakata.study.plan import Refused
-from urakata.study.running import JobError
+from urakata.measure.running import JobError
+from urakata.measure.session import Refused
 
 Progress = Callable[[str, int], None]
 """What is being done, and how many jobs (or sizes, where a job has several) are done since the last call."""

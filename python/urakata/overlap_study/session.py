@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from urakata.study.configuration import Configuration
-from urakata.study.job import Amounts, Place, Record, run_job
-from urakata.study.plan import Plan, Refused, rounds, threads_for
-from urakata.study.results import Results
-from urakata.study.running import JobError
-from urakata.study.turns import Progress
+from urakata.measure.rounds import Progress
+from urakata.measure.running import JobError
+from urakata.measure.session import Refused
+from urakata.overlap_study.configuration import Configuration
+from urakata.overlap_study.job import Amounts, Place, Record, run_job
+from urakata.overlap_study.plan import Plan, rounds, threads_for
+from urakata.overlap_study.results import Results
 
 
 @dataclass

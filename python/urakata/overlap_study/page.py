@@ -6,12 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from urakata.study import measures
-from urakata.study.configuration import ENGINES
-from urakata.study.plots import Figure
-from urakata.study.results import Results
-from urakata.study.tables import choice, details, summary
-from urakata.study.template import data_uri, render
+from urakata.measure.page import data_uri, render
+from urakata.overlap_study import measures
+from urakata.overlap_study.configuration import ENGINES
+from urakata.overlap_study.plots import Figure
+from urakata.overlap_study.results import Results
+from urakata.overlap_study.tables import choice, details, summary
 
 _MEASURES = {
     "hidden": measures.HIDDEN_TEXT,
@@ -50,7 +50,7 @@ def write_page(
     ]
     used = list(dict.fromkeys(one.engine for one in results.configurations()))
     text = render(
-        "urakata.study",
+        "urakata.overlap_study",
         "overlap.html.j2",
         document=document,
         choice=choice(results),
