@@ -15,10 +15,10 @@ from urakata import paths
 from urakata.cli import build_app
 from urakata.commands.bench import solver
 from urakata.launcher import Mpi
+from urakata.measure.sides import Side
 from urakata.solver_study import session, tables
 from urakata.solver_study.results import MEASURES, STEPS, Results, from_json
 from urakata.solver_study.session import Amounts, Job, Place, run_session
-from urakata.solver_study.side import Side
 
 ALONE, LOADED, WITHIN = (Side("openmpi", mode) for mode in ("alone", "urakata", "space"))
 ROWS = ("rows", 2)

@@ -14,15 +14,15 @@ from typer.testing import CliRunner
 from urakata import paths
 from urakata.cli import build_app
 from urakata.launcher import Mpi
+from urakata.measure.sides import Side, both_of
 from urakata.space_study import layouts, memory, messages, session, starting
 from urakata.space_study.page import write_page
 from urakata.space_study.part import Part, Run
 from urakata.space_study.parts import PARTS
 from urakata.space_study.results import Results, Value, from_json
 from urakata.space_study.session import Job, Place, jobs_of, run_session
-from urakata.space_study.side import Side, both_of
 
-ALONE, WITHIN = Side("openmpi", False), Side("openmpi", True)
+ALONE, WITHIN = Side("openmpi", "alone"), Side("openmpi", "space")
 
 
 def results(quantity: str, rounds: dict[Side, dict[Any, list[float]]]) -> Results:
@@ -46,7 +46,7 @@ def test_ratios_compare_medians_where_both_sides_have_one() -> None:
 
 
 def test_sides_are_in_one_order_and_hosts_need_both() -> None:
-    mpich = Side("mpich", False)
+    mpich = Side("mpich", "alone")
     measured = results("q", {mpich: {8: [1.0]}, WITHIN: {8: [1.0]}, ALONE: {8: [1.0]}})
     assert measured.sides("q") == [ALONE, WITHIN, mpich]
     assert measured.families("q") == ["openmpi"]
@@ -148,8 +148,8 @@ def test_sides_run_close_together_and_rounds_go_to_and_fro(tmp_path: Path) -> No
 def test_a_whole_job_is_timed_from_outside(tmp_path: Path) -> None:
     place = _place(tmp_path, 'echo \'{"ranks": 2, "space": false}\'')
     place = Place(place.hosts, {("empty", "mpich"): Path("/p/empty")}, 20)
-    done = run_session([Job(starting.STARTING, Run(2, []), Side("mpich", False))], place, 1, lambda *_: None)
-    (value,) = done.results.values[Side("mpich", False), starting.JOB, 2]
+    done = run_session([Job(starting.STARTING, Run(2, []), Side("mpich", "alone"))], place, 1, lambda *_: None)
+    (value,) = done.results.values[Side("mpich", "alone"), starting.JOB, 2]
     assert not done.failed and value > 0
 
 
@@ -168,7 +168,7 @@ def test_a_whole_job_is_timed_from_outside(tmp_path: Path) -> None:
 def test_a_job_that_did_not_measure_what_it_should_says_why(
     tmp_path: Path, script: str, space: bool, reason: str
 ) -> None:
-    job = Job(_part(), Run(2, []), Side("mpich", space))
+    job = Job(_part(), Run(2, []), Side("mpich", "space" if space else "alone"))
     timeout = 0.3 if "zero" in script else 20.0
     done = run_session([job], _place(tmp_path, script, timeout), 2, lambda *_: None)
     (failed,) = done.failed  # once: it is not tried again

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from urakata import caller_path, launcher, paths
+from urakata import caller_path, launcher
 from urakata.compare.clock import with_clock
+from urakata.measure.jobs import with_urakata
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Side:
         """What the launcher starts for each rank; `more`: options of the user's for every side with Urakata."""
         if self.options is None:
             return caller_path.without_urakata(program)
-        return [str(paths.program("urakata-exec")), *self.options, *more, "--", *caller_path.resolved(program)]
+        return with_urakata([*self.options, *more], caller_path.resolved(program))
 
     def command(
         self,

@@ -3,17 +3,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from urakata import launcher, paths
 from urakata.goals import reported
@@ -21,9 +16,11 @@ from urakata.goals.definitions import Side
 from urakata.goals.errors import MeasurementError
 from urakata.goals.flows import Watch
 from urakata.hosts import Hosts
+from urakata.measure.jobs import Record, bound_command, is_loaded, records, run_on_hosts, with_urakata
+from urakata.measure.running import Done, JobTimeoutError, run
 from urakata.stepped_back import stepped_back
 
-Records = list[dict[str, Any]]
+Records = list[Record]
 
 JOB_SECONDS = 45.0
 """A job that takes longer is ended, and the measurement fails: it hangs."""
@@ -59,10 +56,7 @@ class Place(Protocol):
 
 def program_line(job: Job) -> list[str]:
     """The rank's command: the program itself, or urakata-exec before it."""
-    program = str(paths.program(f"bench/{job.side.mpi}/{job.program}"))
-    if job.side.options is None:
-        return [program, *job.arguments]
-    return [str(paths.program("urakata-exec")), *job.side.options, "--", program, *job.arguments]
+    return with_urakata(job.side.options, [str(paths.program(f"bench/{job.side.mpi}/{job.program}")), *job.arguments])
 
 
 def read_records(job: Job, output: str, said: str = "") -> Records:
@@ -71,18 +65,18 @@ def read_records(job: Job, output: str, said: str = "") -> Records:
     if (line := stepped_back(said)) is not None:
         raise MeasurementError(f"{job.program}, side {job.side.name}: {line}")
     try:
-        records: Records = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+        found = records(output)
     except json.JSONDecodeError as error:
         raise MeasurementError(f"{job.program}, side {job.side.name}: cannot read {error.doc!r}: {error}") from error
     wanted = job.side.options is not None
-    for record in records:
-        if "mpi" in record and ("liburakata" in record["mpi"]) != wanted:
+    for record in found:
+        if "mpi" in record and is_loaded(record) != wanted:
             state = "not loaded" if wanted else "loaded"
             raise MeasurementError(f"{job.program}, side {job.side.name}: Urakata is {state} (MPI is {record['mpi']})")
-    records = [record for record in records if "mpi" not in record]
-    if not records:
+    results = [record for record in found if "mpi" not in record]
+    if not results:
         raise MeasurementError(f"{job.program}, side {job.side.name}: printed no results")
-    return records
+    return results
 
 
 def _run_reported(job: Job, run: Callable[[Job], Records]) -> Records:
@@ -91,14 +85,26 @@ def _run_reported(job: Job, run: Callable[[Job], Records]) -> Records:
         return run(job)
     with tempfile.TemporaryDirectory(prefix="report-", ignore_cleanup_errors=True) as folder:
         options = tuple(folder if word == reported.FOLDER else word for word in job.side.options or ())
-        records = run(replace(job, side=replace(job.side, options=options)))
-        reported.add(job.program, records, Path(folder))
-        return records
+        found = run(replace(job, side=replace(job.side, options=options)))
+        reported.add(job.program, found, Path(folder))
+        return found
 
 
 def _failure(job: Job, reason: str, said: str) -> MeasurementError:
     lines = "\n".join(said.strip().splitlines()[-LINES_SHOWN:])
     return MeasurementError(f"{job.program}, {job.label}, side {job.side.name}: {reason}\n{lines}".rstrip())
+
+
+def _finish(job: Job, run: Callable[[], Done]) -> Records:
+    """Runs it to its good end, and gives what it printed."""
+    try:
+        done = run()
+    except JobTimeoutError:
+        raise _failure(job, f"still running after {JOB_SECONDS:.0f} s, ended", "") from None
+    if done.code != 0:
+        raise _failure(job, f"exit code {done.code}", done.complaints or done.said)
+    found = read_records(job, done.said, done.complaints)
+    return [*found, {"job_seconds": done.seconds}] if job.program in WHOLE else found
 
 
 class Node:
@@ -115,43 +121,9 @@ class Node:
         environment = {**mpi.environment(), **job.side.environment, "OMP_NUM_THREADS": "1"}
         # What a launcher that was killed has left in the usual folder makes one of the same pid fail.
         with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as files:
-            command = mpi.command(job.ranks, program_line(job), mpi.binding(job.ranks))
-            return self._run(job, command, {**environment, "TMPDIR": files})
-
-    def _run(self, job: Job, command: list[str], environment: dict[str, str]) -> Records:
-        begin = time.monotonic()
-        started = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            output, said = started.communicate(timeout=JOB_SECONDS)
-        except subprocess.TimeoutExpired:
-            end_group(started)
-            raise _failure(job, f"still running after {JOB_SECONDS:.0f} s, ended", "") from None
-        except BaseException:
-            end_group(started)
-            raise
-        if started.returncode != 0:
-            raise _failure(job, f"exit code {started.returncode}", said or output)
-        seconds = time.monotonic() - begin
-        records = read_records(job, output, said)
-        return [*records, {"job_seconds": seconds}] if job.program in WHOLE else records
-
-
-def end_group(process: subprocess.Popen[str]) -> None:
-    """Ends a launcher that leads its own process group: it may clean up for a moment, then what is left is killed."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(3)
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+            command = bound_command(mpi, job.ranks, program_line(job))
+            # Several jobs may run at once, each in a thread: no guard may be forked.
+            return _finish(job, lambda: run(command, {**environment, "TMPDIR": files}, JOB_SECONDS, guarded=False))
 
 
 class AcrossHosts:
@@ -169,16 +141,7 @@ class AcrossHosts:
     def _run(self, job: Job) -> Records:
         environment = {**job.side.environment, "OMP_NUM_THREADS": "1"}
         per_host = job.ranks // self._hosts.count
-        try:
-            done = self._hosts.run(
-                program_line(job),
-                ranks_per_host=per_host,
-                mpi_name=job.side.mpi,
-                env=environment,
-                timeout=JOB_SECONDS,
-            )
-        except subprocess.TimeoutExpired:
-            raise _failure(job, f"still running after {JOB_SECONDS:.0f} s, ended", "") from None
-        if done.returncode != 0:
-            raise _failure(job, f"exit code {done.returncode}", done.stderr or done.stdout)
-        return read_records(job, done.stdout, done.stderr)
+        command = program_line(job)
+        return _finish(
+            job, lambda: run_on_hosts(self._hosts, per_host, command, job.side.mpi, environment, JOB_SECONDS)
+        )

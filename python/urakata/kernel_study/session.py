@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,15 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from urakata import paths
 from urakata.hosts.command import HostsError
 from urakata.hosts.steering import steered
 from urakata.kernel_study.methods import ALGORITHMS, METHODS, Bed, Part, Variant
 from urakata.kernel_study.results import Results
 from urakata.kernel_study.steering import away
 from urakata.launcher import Mpi
+from urakata.measure.jobs import records, run_on_hosts, with_urakata
 from urakata.measure.rounds import Progress, in_turns
-from urakata.measure.running import JobError, run_on_hosts
+from urakata.measure.running import JobError
 from urakata.measure.session import Refused
 from urakata.stepped_back import stepped_back
 
@@ -70,10 +69,8 @@ def rank_command(part: Part, variant: Variant, program: Path, amounts: Amounts) 
         *(str(program), *part.arguments, *part.of_method.get(variant.method, ())),
         *("--method", how.how, *amounts.arguments()),
     ]
-    if how.options is None:
-        return own
     algorithm = ["--algorithm", f"bcast:{variant.algorithm}"] if variant.algorithm else []
-    return [str(paths.program("urakata-exec")), *how.options, *algorithm, "--", *own]
+    return with_urakata(None if how.options is None else [*how.options, *algorithm], own)
 
 
 def rank_environment(variant: Variant, family: str) -> Mapping[str, str]:
@@ -88,13 +85,13 @@ def _measure(part: Part, variant: Variant, job: Job, hosts: Hosts, results: Resu
     cores = away(hosts.cpus, part.relay_hosts(hosts.count), os.sched_getaffinity(0))
     try:
         with steered(hosts, variant.steering, cores):
-            done = run_on_hosts(hosts, 1, command, job.mpi, rank_environment(variant, job.mpi.family), job.timeout)
+            added = rank_environment(variant, job.mpi.family)
+            done = run_on_hosts(hosts, 1, command, job.mpi, added, job.timeout).checked()
     except HostsError as error:
         raise JobError(str(error)) from error
     if variant.method == "kernel" and (line := stepped_back(done.complaints)) is not None:
         raise JobError(line)
-    records = [json.loads(line) for line in done.said.splitlines() if line.startswith("{")]
-    measured = [record for record in records if "part" in record]
+    measured = [record for record in records(done.said) if "part" in record]
     if not measured:
         raise JobError("the program wrote no result")
     for record in measured:

@@ -7,23 +7,24 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from urakata import job_guard
-from urakata.launcher import Mpi
-
-if TYPE_CHECKING:
-    from urakata.hosts import Hosts
-
 
 _GLANCE = 0.2  # seconds between two looks at whether to stop
 
 
 class JobError(Exception):
     """A job failed; the text is one line of why."""
+
+
+class JobTimeoutError(JobError):
+    """A job took too long, and was ended."""
+
+    def __init__(self, timeout_s: float) -> None:
+        super().__init__(f"not done after {timeout_s:g} s")
 
 
 @dataclass(frozen=True)
@@ -35,20 +36,27 @@ class Done:
     complaints: str
     seconds: float
 
+    def checked(self) -> Done:
+        """Itself. Raises JobError where the exit code says that it failed."""
+        if self.code != 0:
+            raise JobError(why(self.code, self.complaints))
+        return self
+
 
 def run(
     command: list[str],
     environment: dict[str, str],
     timeout_s: float,
     look: Callable[[], None] | None = None,
+    guarded: bool = True,
 ) -> Done:
     """Runs a launcher to its end. Raises JobError where it cannot be started or takes too long. Nothing of the job
-    outlives the call, nor this process.
+    outlives the call, nor, where it is `guarded`, this process; a guard is forked, so other threads must not run then.
 
     `look` is called while the job runs, and may raise to end it. A signal's handler must not: Python drops what it
     raises inside the callbacks of a fork."""
     begin = time.monotonic()
-    with job_guard.Guard() as guard:
+    with job_guard.Guard() if guarded else nullcontext() as guard:
         try:
             job = subprocess.Popen(
                 command,
@@ -60,14 +68,14 @@ def run(
                 errors="replace",
                 env=environment,
                 start_new_session=True,
-                preexec_fn=guard.announce,
+                preexec_fn=guard.announce if guard else None,
             )
         except OSError as error:
             raise JobError(f"{command[0]}: {error.strerror}") from error
         try:
             said, complaints = _wait(job, begin + timeout_s, look)
         except subprocess.TimeoutExpired as error:
-            raise JobError(f"not done after {timeout_s:g} s") from error
+            raise JobTimeoutError(timeout_s) from error
         finally:
             _end(job)
     return Done(job.returncode, said, complaints, time.monotonic() - begin)
@@ -83,34 +91,6 @@ def _wait(job: subprocess.Popen[str], deadline: float, look: Callable[[], None] 
     return job.communicate(timeout=max(0.0, deadline - time.monotonic()))
 
 
-def run_to_end(command: list[str], environment: dict[str, str], timeout_s: float) -> str:
-    """Runs a launcher and gives what it wrote to stdout. Raises JobError where it fails or takes too long."""
-    done = run(command, environment, timeout_s)
-    if done.code != 0:
-        raise JobError(why(done.code, done.complaints))
-    return done.said
-
-
-def run_on_hosts(
-    hosts: Hosts,
-    ranks_per_host: int,
-    command: Sequence[str],
-    mpi: Mpi,
-    environment: Mapping[str, str],
-    timeout_s: float,
-) -> Done:
-    """Runs a job on the test hosts to its good end. `environment`: added to the ranks'. Raises JobError where it
-    fails or takes too long."""
-    begin = time.monotonic()
-    try:
-        done = hosts.run(command, ranks_per_host=ranks_per_host, mpi_name=mpi, env=environment, timeout=timeout_s)
-    except subprocess.TimeoutExpired as error:
-        raise JobError(f"not done after {timeout_s:g} s") from error
-    if done.returncode != 0:
-        raise JobError(why(done.returncode, done.stderr))
-    return Done(done.returncode, done.stdout, done.stderr, time.monotonic() - begin)
-
-
 def _end(job: subprocess.Popen[str]) -> None:
     """Ends what is left of a job: the launcher first, which takes its ranks along, then its whole group."""
     if job.poll() is not None:
@@ -120,7 +100,6 @@ def _end(job: subprocess.Popen[str]) -> None:
             os.killpg(job.pid, number)
         with suppress(subprocess.TimeoutExpired):
             job.wait(5)
-            return
 
 
 def why(code: int, complaints: str) -> str:

@@ -3,23 +3,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from urakata import paths
 from urakata.launcher import Mpi, taken_along
-from urakata.measure.running import JobError, run_on_hosts, run_to_end
+from urakata.measure.jobs import Record, records, run_on_hosts, with_urakata
+from urakata.measure.running import JobError, run
 from urakata.overlap_study.configuration import OF_MPI_ASYNC, Configuration
 from urakata.overlap_study.plan import ASYNC_VARIABLES
 
 if TYPE_CHECKING:
     from urakata.hosts import Hosts
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -68,11 +65,8 @@ class Outcome:
     results: list[Record] = field(default_factory=list)
     skips: list[Record] = field(default_factory=list)
 
-    def take(self, line: str) -> None:
-        """Reads a line of the program; others (a launcher's warnings) are passed over."""
-        if not line.startswith('{"type":'):
-            return
-        record: Record = json.loads(line)
+    def take(self, record: Record) -> None:
+        """Takes a record of bench/overlap."""
         kind = record.pop("type")
         if kind == "setup":
             self.setup = record
@@ -92,8 +86,7 @@ def rank_command(configuration: Configuration, place: Place, amounts: Amounts) -
         f"--per-node={configuration.ranks_per_node}",
         *amounts.arguments(),
     ]
-    options = configuration.options()
-    return [str(paths.program("urakata-exec")), *options, "--", *program] if options else program
+    return with_urakata(configuration.options() or None, program)
 
 
 def variables(configuration: Configuration, place: Place) -> dict[str, str]:
@@ -143,15 +136,15 @@ def run_job(configuration: Configuration, place: Place, amounts: Amounts) -> Out
     ranks = rank_command(configuration, place, amounts)
     if place.test_hosts:
         per_host = configuration.ranks_per_node
-        said = run_on_hosts(place.test_hosts, per_host, ranks, place.mpi, added, place.timeout_s).said
+        done = run_on_hosts(place.test_hosts, per_host, ranks, place.mpi, added, place.timeout_s)
     else:
         arguments = launcher_arguments(configuration, place, added)
         count = str(configuration.ranks_per_node * place.nodes)
         command = [str(place.mpi.launcher), "-n", count, *arguments, *ranks]
-        said = run_to_end(command, {**place.mpi.environment(), **added}, place.timeout_s)
+        done = run(command, {**place.mpi.environment(), **added}, place.timeout_s)
     outcome = Outcome()
-    for line in said.splitlines():
-        outcome.take(line)
+    for record in records(done.checked().said, '{"type":'):
+        outcome.take(record)
     if not outcome.results and not outcome.skips:
         raise JobError("the program wrote no result")
     return outcome

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from urakata.measure.jobs import Record
 from urakata.measure.rounds import Progress
 from urakata.measure.running import JobError
 from urakata.measure.session import Refused
 from urakata.overlap_study.configuration import Configuration
-from urakata.overlap_study.job import Amounts, Place, Record, run_job
+from urakata.overlap_study.job import Amounts, Place, run_job
 from urakata.overlap_study.plan import Plan, rounds, threads_for
 from urakata.overlap_study.results import Results
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from urakata import paths
 from urakata.launcher import Mpi
+from urakata.measure.jobs import Record, records, run_on_hosts, with_urakata
 from urakata.measure.rounds import Progress, in_turns
-from urakata.measure.running import JobError, run_on_hosts
+from urakata.measure.running import JobError
 from urakata.measure.session import Refused
 from urakata.sites_study.beds import Leg
 from urakata.sites_study.methods import Method
@@ -23,8 +23,6 @@ from urakata.sites_study.results import Results
 if TYPE_CHECKING:
     from urakata.hosts import Hosts
 
-
-Record = dict[str, Any]
 Take = Callable[[Record, Record], None]
 """Takes a record of bench/sites and rank 0's report, {} where there is none."""
 
@@ -60,9 +58,7 @@ def rank_command(operation: str, method: Method, program: Path, amounts: Amounts
     """What the launcher starts for each rank."""
     sizes = ",".join(map(str, amounts.sizes))
     own = [str(program), operation, sizes, str(amounts.repetitions), str(home)]
-    if method.options is None:
-        return own
-    return [str(paths.program("urakata-exec")), *method.options, "--report", report, "--", *own]
+    return with_urakata(None if method.options is None else [*method.options, "--report", report], own)
 
 
 def _report(folder: Path) -> Record:
@@ -75,12 +71,12 @@ def _measure(operation: str, method: Method, where: Where, amounts: Amounts, tak
     with tempfile.TemporaryDirectory(prefix="sites-") as folder:
         report = Path(folder) / "report"
         command = rank_command(operation, method, where.program, amounts, where.home, str(report))
-        done = run_on_hosts(where.hosts, 1, command, where.mpi, method.environment, where.timeout)
-        records = [json.loads(line) for line in done.said.splitlines() if line.startswith('{"operation"')]
-        if len(records) != len(amounts.sizes):
+        done = run_on_hosts(where.hosts, 1, command, where.mpi, method.environment, where.timeout).checked()
+        found = records(done.said, '{"operation"')
+        if len(found) != len(amounts.sizes):
             raise JobError("the program wrote no result")
         told = _report(report)
-        for record in records:
+        for record in found:
             take(record, told)
 
 

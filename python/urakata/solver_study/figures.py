@@ -14,12 +14,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from urakata.measure.scales import begin_axes, label_values
+from urakata.measure.sides import TITLES, Side
 from urakata.measure.titles import set_title
 from urakata.solver_study.results import PARTITIONS, Results
-from urakata.solver_study.side import Side
 from urakata.solver_study.tables import urakata_mode
 from urakata.space_study.part import Drawing
-from urakata.space_study.side import TITLES
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 _BLUE, _ORANGE, _GREEN, _PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"

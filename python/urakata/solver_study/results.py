@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from urakata.solver_study.side import MODES, Side
+from urakata.measure.sides import MODES, Side
 
 STEPS = ("start", "inner", "wait", "boundary", "reduce", "vectors")
 SYNCHRONISED = ("put-fence", "put-pscw", "put-flush", "put-notify")

@@ -3,20 +3,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from urakata import launcher
 from urakata.launcher import Mpi
+from urakata.measure.jobs import measured, records, run_bound, run_on_hosts
 from urakata.measure.rounds import Progress, in_turns
-from urakata.measure.running import JobError, run_on_hosts, run_to_end
+from urakata.measure.running import Done, JobError, run
 from urakata.measure.session import Refused
+from urakata.measure.sides import Side
 from urakata.solver_study.results import Results
-from urakata.solver_study.side import Side
 
 if TYPE_CHECKING:
     from urakata.hosts import Hosts
@@ -93,42 +93,30 @@ def count(place: Place, n: int, partition: str, parts: Sequence[int], results: R
     family, mpi = next(iter(place.hosts.items()))
     listed = ",".join(map(str, parts))
     program = [str(place.programs[family]), "--n", str(n), "--partition", partition, "--count", listed]
-    said = run_to_end(mpi.command(1, program), mpi.environment(), place.timeout_s)
-    for record in _records(said):
+    done = run(mpi.command(1, program), mpi.environment(), place.timeout_s).checked()
+    for record in records(done.said):
         if "measure" in record:
             results.take(Side(family, "alone"), partition, 0, record)
 
 
-def _records(said: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-
-
-def _run(job: Job, place: Place, amounts: Amounts) -> str:
+def _run(job: Job, place: Place, amounts: Amounts) -> Done:
     mpi = place.hosts[job.side.family]
     ranks = rank_command(job, place, amounts)
     if place.test_hosts is None:
-        # More ranks than cores are left to the scheduler.
-        line = mpi.command(job.parts, ranks, mpi.binding(job.parts))
-        return run_to_end(line, mpi.environment(), place.timeout_s)
-    return run_on_hosts(place.test_hosts, 1, ranks, mpi, {}, place.timeout_s).said
+        return run_bound(mpi, job.parts, ranks, place.timeout_s)
+    return run_on_hosts(place.test_hosts, 1, ranks, mpi, {}, place.timeout_s).checked()
 
 
 def _measure(job: Job, place: Place, amounts: Amounts, session: Session) -> None:
-    records = _records(_run(job, place, amounts))
-    for record in records:
-        if "mpi" in record:
-            if ("liburakata" in record["mpi"]) != (job.side.mode != "alone"):
-                raise JobError(f"Urakata is {'not ' if job.side.mode != 'alone' else ''}loaded: MPI is {record['mpi']}")
-        elif record["measure"] == "skip":
+    found = measured(_run(job, place, amounts).said, job.side.urakata, job.side.space)
+    for record in found:
+        if record["measure"] == "skip":
             refused = Refused(f"{job.side.title}, {record['way']}", record["reason"])
             if refused not in session.refused:
                 session.refused.append(refused)
-        elif record["measure"] == "partition" and record["space"] != (job.side.mode == "space"):
-            raise JobError("the ranks are in a space" if record["space"] else "the ranks are not in a space")
-    measured = [record for record in records if "mpi" not in record]
-    if not any("us" in record for record in measured):
+    if not any("us" in record for record in found):
         raise JobError("the program wrote no result")
-    for record in measured:
+    for record in found:
         session.results.take(job.side, job.partition, job.parts, record)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import statistics
 
+from urakata.measure.sides import TITLES, Side
 from urakata.measure.text_table import TextTable, time_text
 from urakata.solver_study.results import MEASURES, PARTITIONS, STEPS, Key, Results
-from urakata.solver_study.side import Side
-from urakata.space_study.side import TITLES
 
 _STEP_TITLES = {
     "start": "pack, start",

@@ -17,10 +17,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from urakata.measure.scales import begin_axes, label_sizes, label_values
+from urakata.measure.sides import Side
 from urakata.measure.titles import set_title
 from urakata.space_study.part import Drawing
 from urakata.space_study.results import Results
-from urakata.space_study.side import Side
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 _COLOURS = {"openmpi": "#0072B2", "mpich": "#D55E00", "impi": "#009E73"}
@@ -128,7 +128,7 @@ def draw_ratios(results: Results, quantity: str, title: str, subtitle: str, path
     axes.axhline(1.0, color="#000000", linewidth=1.0)
     for family in families:
         ratios = {size: ratio for size, ratio in results.ratios(family, quantity).items() if size > 0}
-        axes.plot(list(ratios), list(ratios.values()), **style(Side(family, True)))
+        axes.plot(list(ratios), list(ratios.values()), **style(Side(family, "space")))
     axes.set_yscale("log")
     label_sizes(axes, [size for size in results.points(quantity) if size > 0])
     label_values(axes)

@@ -15,13 +15,13 @@ from matplotlib.colors import Normalize
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from urakata.measure.scales import number_text
+from urakata.measure.sides import TITLES
 from urakata.measure.text_table import TextTable, time_text
 from urakata.measure.titles import set_title
 from urakata.sizes import size_text
 from urakata.space_study.figures import begin, colour_of, finish
 from urakata.space_study.part import Drawing, Part, Run
 from urakata.space_study.results import Results, Value
-from urakata.space_study.side import TITLES
 
 PATTERN, SWEEP = "pattern", "sweep"
 

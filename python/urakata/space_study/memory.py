@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from urakata.measure.sides import TITLES
 from urakata.measure.text_table import TextTable
 from urakata.space_study.figures import Curves, draw_curves
 from urakata.space_study.part import Drawing, Part, by_ranks
 from urakata.space_study.results import Results, Value
-from urakata.space_study.side import TITLES, Side
 
 _ALL_TO_ALLS = {"8": "8 B", "65536": "64 KiB"}
 
@@ -61,7 +61,7 @@ def _stage(results: Results, stage: str) -> TextTable:
         for ranks in results.points(_memory(stage)):
             cells = []
             for quantity in (_memory(stage), _tables_of(stage)):
-                both = [results.median(Side(family, space), quantity, ranks) for space in (False, True)]
+                both = results.both(family, quantity, ranks)
                 cells += [f"{one:.1f} MiB" if one is not None else "-" for one in both]
             ratio = results.ratios(family, _memory(stage)).get(ranks)
             rows.append([f"{TITLES[family]}, {ranks} ranks", *cells, f"{ratio:.2f}" if ratio else "-"])

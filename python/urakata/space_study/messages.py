@@ -8,12 +8,12 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
+from urakata.measure.sides import TITLES, Side
 from urakata.measure.text_table import TextTable, time_text
 from urakata.sizes import size_text
 from urakata.space_study.figures import Curves, Floor, draw_curves, draw_ratios
 from urakata.space_study.part import Drawing, Part, Run
 from urakata.space_study.results import Results, Value
-from urakata.space_study.side import TITLES, Side
 
 TRIP, FRESH, RATE, BANDWIDTH = "half round trip", "fresh message", "message rate", "bandwidth"
 LINE, MEMCPY, OVER_LINE = "line", "memcpy", "half round trip over the line"
@@ -90,8 +90,8 @@ def _summary(results: Results) -> TextTable:
     line = results.floor(LINE, LINE_BYTES)
     rows = []
     for family in results.families(TRIP):
-        alone, within = (results.median(Side(family, space), TRIP, 8) for space in (False, True))
-        over_line = results.median(Side(family, True), OVER_LINE, 8)
+        alone, within = results.both(family, TRIP, 8)
+        over_line = results.median(Side(family, "space"), OVER_LINE, 8)
         ratios = results.ratios(family, TRIP)
         large = {size: ratio for size, ratio in ratios.items() if size >= COPIED}
         worst = max(ratios, key=lambda size: ratios[size])

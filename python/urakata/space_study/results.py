@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from urakata.space_study.side import Side
+from urakata.launcher import FAMILIES
+from urakata.measure.sides import Side, both_of
 
 Point = int | str
 """What a quantity was measured at: bytes, ranks, or the name of a pattern."""
@@ -36,13 +37,14 @@ class Results:
     def sides(self, quantity: str) -> list[Side]:
         """Those that have measured it: an MPI library alone before the same in a space."""
         return sorted(
-            {side for side, name, _ in self.values if name == quantity}, key=lambda side: (_order(side), side.space)
+            {side for side, name, _ in self.values if name == quantity},
+            key=lambda side: (FAMILIES.index(side.family), side.space),
         )
 
     def families(self, quantity: str) -> list[str]:
         """Hosts that have measured it both alone and in a space."""
         here = self.sides(quantity)
-        return [side.family for side in here if not side.space and Side(side.family, True) in here]
+        return [side.family for side in here if not side.space and Side(side.family, "space") in here]
 
     def points(self, quantity: str) -> list[Any]:
         """All points of any side; numbers rise."""
@@ -54,6 +56,10 @@ class Results:
         """Median over the rounds; None where it was not measured."""
         series = self.values.get((side, quantity, point))
         return statistics.median(series) if series else None
+
+    def both(self, family: str, quantity: str, point: Point) -> list[float | None]:
+        """The medians of an MPI library alone, and in a space."""
+        return [self.median(side, quantity, point) for side in both_of([family])]
 
     def spread(self, side: Side, quantity: str, point: Point) -> tuple[float, float]:
         """Least and most of the rounds."""
@@ -69,7 +75,7 @@ class Results:
         """At each point that both have: in a space over alone."""
         found = {}
         for point in self.points(quantity):
-            alone, within = (self.median(Side(family, space), quantity, point) for space in (False, True))
+            alone, within = self.both(family, quantity, point)
             if alone and within:
                 found[point] = within / alone
         return found
@@ -86,9 +92,6 @@ def from_json(rows: Iterable[Mapping[str, Any]]) -> Results:
     """Rows as Results.as_json wrote them."""
     results = Results()
     for row in rows:
-        results.values[Side(row["family"], row["space"]), row["quantity"], row["point"]] = list(row["rounds"])
+        side = Side(row["family"], "space" if row["space"] else "alone")
+        results.values[side, row["quantity"], row["point"]] = list(row["rounds"])
     return results
-
-
-def _order(side: Side) -> int:
-    return ("openmpi", "mpich", "impi").index(side.family)

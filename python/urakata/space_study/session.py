@@ -3,21 +3,19 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from urakata.launcher import Mpi
+from urakata.measure.jobs import bound_command, measured, run_bound
 from urakata.measure.rounds import Progress, in_turns
-from urakata.measure.running import JobError, run_to_end
+from urakata.measure.running import JobError
 from urakata.measure.session import Refused
+from urakata.measure.sides import Side
 from urakata.space_study.part import Part, Run
 from urakata.space_study.results import Results
-from urakata.space_study.side import Side
 
 
 @dataclass(frozen=True)
@@ -57,31 +55,19 @@ def jobs_of(parts: Sequence[Part], sides: Sequence[Side], quick: bool) -> list[J
 
 
 def command(job: Job, place: Place) -> list[str]:
-    """The launcher's command line. As many ranks as cores are bound to one each; more are left to the scheduler."""
-    mpi = place.hosts[job.side.family]
-    ranks = job.side.command(place.programs[job.part.program, job.side.family], list(job.run.arguments))
-    return mpi.command(job.run.ranks, ranks, mpi.binding(job.run.ranks))
+    """The launcher's command line."""
+    return bound_command(place.hosts[job.side.family], job.run.ranks, _ranks(job, place))
 
 
-def _records(job: Job, said: str) -> list[dict[str, Any]]:
-    records: list[dict[str, Any]] = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-    for record in records:
-        if "mpi" in record and ("liburakata" in record["mpi"]) != job.side.space:
-            raise JobError(f"Urakata is {'not ' if job.side.space else ''}loaded: MPI is {record['mpi']}")
-        if record.get("space", job.side.space) != job.side.space:
-            raise JobError("the ranks are not in a space" if job.side.space else "the ranks are in a space")
-    return [record for record in records if "mpi" not in record]
+def _ranks(job: Job, place: Place) -> list[str]:
+    return job.side.command(place.programs[job.part.program, job.side.family], job.run.arguments)
 
 
 def _measure(job: Job, place: Place, results: Results) -> None:
-    mpi = place.hosts[job.side.family]
-    line = command(job, place)
-    begin = time.monotonic()
-    said = run_to_end(line, mpi.environment(), place.timeout_s)
-    seconds = time.monotonic() - begin
-    records = _records(job, said)
+    done = run_bound(place.hosts[job.side.family], job.run.ranks, _ranks(job, place), place.timeout_s)
+    records = measured(done.said, job.side.urakata, job.side.space)
     if job.part.whole:
-        records.append({"job_seconds": seconds, "ranks": job.run.ranks})
+        records.append({"job_seconds": done.seconds, "ranks": job.run.ranks})
     values = [value for record in records for value in job.part.read(record)]
     if not values:
         raise JobError("the program wrote no result")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from urakata.measure.sides import TITLES
 from urakata.measure.text_table import TextTable
 from urakata.space_study.figures import Curves
 from urakata.space_study.part import Drawing, Part, by_ranks
 from urakata.space_study.results import Results, Value
-from urakata.space_study.side import TITLES, Side
 
 JOB = "job"
 
@@ -33,7 +33,7 @@ def _tables(results: Results) -> list[TextTable]:
     rows = []
     for family in results.families(JOB):
         for ranks in results.points(JOB):
-            alone, within = (results.median(Side(family, space), JOB, ranks) for space in (False, True))
+            alone, within = results.both(family, JOB, ranks)
             if alone is None or within is None:
                 continue
             times = [f"{alone:.0f} ms", f"{within:.0f} ms", f"{(within - alone) / ranks:+.1f} ms"]

@@ -135,9 +135,9 @@ def solver(
     """What a solver's exchange with its neighbours costs, by each way of MPI: alone, under Urakata, in a space."""
     from urakata.measure.machine import describe_machine
     from urakata.measure.program import find_program
+    from urakata.measure.sides import MODES, Side
     from urakata.solver_study.results import MEASURES, PARTITIONS
     from urakata.solver_study.session import Amounts, Place, crowded, jobs_of, rank_command, run_session
-    from urakata.solver_study.side import MODES, Side
 
     console = Console()
     if again:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,13 +59,21 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> list[s
     return ["index.html", f"{sum(map(len, drawings.values()))} figures"]
 
 
+def _installed() -> list[launcher.Mpi]:
+    """The MPI libraries that are found here, of all families."""
+    found = []
+    for family in launcher.FAMILIES:
+        with suppress(paths.NotFoundError):
+            found.append(launcher.find_mpi(family))
+    return found
+
+
 def _place(wanted: list[str] | None, programs: list[str], timeout: float) -> Place:
     """The hosts that are wanted, or all that are here, with the programs built for each."""
     from urakata.measure.program import find_program
     from urakata.space_study.session import Place
-    from urakata.space_study.side import installed
 
-    found = [launcher.find_mpi(name) for name in wanted] if wanted else installed()
+    found = [launcher.find_mpi(name) for name in wanted] if wanted else _installed()
     if not found:
         raise paths.NotFoundError("no MPI library was found. In the source tree, run ./dev setup; or name one: --host")
     hosts = {mpi.family: mpi for mpi in found}
@@ -101,9 +110,9 @@ def space(
     """What the ranks of a node gain from one address space: each MPI library alone and with --space, beside the
     floor."""
     from urakata.measure.machine import describe_machine
+    from urakata.measure.sides import both_of
     from urakata.space_study.parts import PARTS
     from urakata.space_study.session import command, jobs_of, run_session
-    from urakata.space_study.side import both_of
 
     console = Console()
     parts = [PARTS[name] for name in listed(part, "--part", list(PARTS))] if part is not None else list(PARTS.values())
