@@ -27,6 +27,7 @@ from urakata.kernel_study.steering import away, settable
 from urakata.kernel_study.tables import part_table
 from urakata.launcher import Mpi
 from urakata.measure.running import Done
+from urakata.measure.session import Session
 
 THREAD, KERNEL = Variant("thread"), Variant("kernel")
 
@@ -270,7 +271,7 @@ def test_a_job_runs_with_its_packets_steered(monkeypatch: pytest.MonkeyPatch) ->
     host = Mpi(Path("mpirun"), "openmpi", "5")
     job = session.Job(Path("/bench/kernel"), host, Amounts([64], 5, 7), 1.0)
     bed = Bed(PARTS["hop"], 3, [Variant("kernel", "chain", "rps"), Variant("kernel", "chain", "rfs")])
-    done = session.Session()
+    done = Session(Results())
     hosts = SimpleNamespace(count=3, cpus=[[0], [1], [0]])
     session.run_part(bed, job, cast(Any, hosts), 2, done, lambda *_: None)
     assert events == 2 * [("rps", [[0], [0], [0]]), "urakata-exec", "back"]

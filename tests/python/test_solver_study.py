@@ -15,8 +15,9 @@ from urakata import paths
 from urakata.cli import build_app
 from urakata.commands.bench import solver
 from urakata.launcher import Mpi
+from urakata.measure.session import Session
 from urakata.measure.sides import Side
-from urakata.solver_study import session, tables
+from urakata.solver_study import tables
 from urakata.solver_study.results import MEASURES, STEPS, Results, from_json
 from urakata.solver_study.session import Amounts, Job, Place, run_session
 
@@ -120,7 +121,7 @@ def place_of(tmp_path: Path, said: str) -> Place:
     return Place({"openmpi": Mpi(launcher, "openmpi", "5")}, {"openmpi": Path("/p/solver")}, 10)
 
 
-def ran(tmp_path: Path, side: Side, *said: dict[str, Any]) -> session.Session:
+def ran(tmp_path: Path, side: Side, *said: dict[str, Any]) -> Session[Results]:
     amounts = Amounts(n=2, iterations=5, turns=1, operations=1, measures=["cg"])
     place = place_of(tmp_path, "\n".join(map(json.dumps, said)))
     return run_session([Job(side, "rows", 2, ["messages"])], place, amounts, 2, lambda _label, _done: None)

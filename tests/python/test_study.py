@@ -13,8 +13,8 @@ from urakata import launcher, paths
 from urakata.cli import build_app
 from urakata.commands.bench import options
 from urakata.measure.machine import describe_machine
-from urakata.overlap_study.configuration import OPERATIONS, Configuration
-from urakata.overlap_study.plan import Axes, make_plan, quick_ranks_per_node, rounds
+from urakata.overlap_study.configuration import OPERATIONS
+from urakata.overlap_study.plan import Axes, make_plan, quick_ranks_per_node
 
 
 def _axes(**changes: Any) -> Axes:
@@ -75,11 +75,6 @@ def test_algorithms_only_multiply_urakatas_engines() -> None:
         ("poll", "ring"),
         ("poll", "bruck"),
     ]
-
-
-def test_every_other_round_goes_backwards() -> None:
-    first, second = (Configuration("ibcast", "paper", 2, 1, engine) for engine in ("none", "poll"))
-    assert list(rounds([first, second], 2)) == [(0, first), (0, second), (1, second), (1, first)]
 
 
 @pytest.mark.parametrize(("cores", "ranks"), [(1, 1), (2, 2), (4, 2), (8, 4), (16, 8), (64, 8)])

@@ -20,7 +20,7 @@ from urakata.compare.progress_need import nothing_to_progress
 from urakata.compare.side import ALONE, Side
 from urakata.compare.trials import Run, Session, Trials
 from urakata.launcher import Mpi
-from urakata.measure.rounds import Progress
+from urakata.measure.rounds import Budget, Progress, in_order
 from urakata.measure.running import Done, JobError, run, why
 from urakata.measure.text_table import time_text
 
@@ -127,15 +127,8 @@ class _Measuring:
         self, question: Question, limits: Limits, progress: Progress, tell: Callable[[str], None], stop: Stop
     ) -> None:
         self._question, self._limits, self._progress, self._tell, self._stop = question, limits, progress, tell, stop
-        self._begin = time.monotonic()
+        self._budget = Budget(limits.seconds)
         self._clock = True
-
-    @property
-    def _spent(self) -> float:
-        return time.monotonic() - self._begin
-
-    def _left(self) -> float:
-        return float("inf") if self._limits.seconds is None else self._limits.seconds - self._spent
 
     @property
     def _time_is_over(self) -> str:
@@ -144,7 +137,7 @@ class _Measuring:
     def _run(self, trials: Trials, number: int, report: Path | None = None) -> None:
         """Raises _OutOfTimeError where the time of the comparison is over before the job is."""
         self._stop.look()
-        left = self._left()
+        left = self._budget.left
         timeout = min(self._question.timeout_s, left * _MOST_FOR_REPORT) if report else self._question.timeout_s
         if left <= 0:
             raise _OutOfTimeError
@@ -154,7 +147,7 @@ class _Measuring:
             done = run(command, environment, min(timeout, left), self._stop.look)
             _take(trials, number, done, self._question.check)
         except JobError as error:
-            if timeout >= left and self._left() <= 0:
+            if timeout >= left and self._budget.left <= 0:
                 raise _OutOfTimeError from error
             trials.failure = str(error)
 
@@ -180,14 +173,14 @@ class _Measuring:
             session.ended = "the program fails with the MPI library alone"
             return False
         session.alone.outputs += first.outputs
-        if len(sides) > 1 and first.runs[0].seconds <= _USUAL_FOR_REPORT * self._left():
+        if len(sides) > 1 and first.runs[0].seconds <= _USUAL_FOR_REPORT * self._budget.left:
             session.nothing_to_progress = self._report(sides[1])
         if session.nothing_to_progress and idle_sides is not None:
             session.trials[1:] = [Trials(side) for side in idle_sides[1:]]
         return True
 
     def _round(self, session: Session, number: int) -> None:
-        for trials in session.trials if number % 2 == 0 else session.trials[::-1]:
+        for trials in in_order(session.trials, number):
             label = f"round {number + 1}: {trials.side.title}"
             if not trials.failure and not trials.refusal:
                 self._progress(label, 0)
@@ -213,9 +206,9 @@ class _Measuring:
                 told.append(f"{one.side.title} {time_text(1e6 * seconds)}")
         what = " after MPI_Init" if inside else ""
         limit = f" of {self._limits.seconds:g} s" if self._limits.seconds is not None else ""
-        self._tell(f"round {number + 1}{what}: {'; '.join(told)} ({self._spent:.0f} s{limit})")
+        self._tell(f"round {number + 1}{what}: {'; '.join(told)} ({self._budget.spent:.0f} s{limit})")
 
-    def _why_no_further(self, session: Session, done: int, longest: float) -> str:
+    def _why_no_further(self, session: Session, done: int) -> str:
         """Empty where another round is to be run."""
         if session.alone.failure:
             return "the program failed with the MPI library alone"
@@ -225,18 +218,17 @@ class _Measuring:
             return "1 round was asked for" if done == 1 else f"{done} rounds were asked for"
         if self._limits.runs is None and done >= rounds_for(session.wanted) and self._precise(session):
             return f"all times are known within {self._limits.precision:.0%}"
-        return self._time_is_over if longest > self._left() else ""
+        return "" if self._budget.has_room() else self._time_is_over
 
     def _precise(self, session: Session) -> bool:
         return all(session.ratio(one).width <= self._limits.precision for one in session.compared())
 
     def rounds(self, session: Session) -> None:
-        done, longest = 0, 0.0
-        while not (ended := self._why_no_further(session, done, longest)):
-            begin = time.monotonic()
-            self._round(session, done)
-            self._tell_round(session, done)
-            longest = max(longest, time.monotonic() - begin)
+        done = 0
+        while not (ended := self._why_no_further(session, done)):
+            with self._budget.round():
+                self._round(session, done)
+                self._tell_round(session, done)
             done += 1
         session.ended = ended
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from urakata.goals.jobs import Job
+from urakata.measure.rounds import Budget, in_order
 
 Notice = Callable[[str], None]
 
@@ -24,14 +25,12 @@ def alternate(
     Every second round runs in reverse, so that a machine that becomes slower or faster favours no side. Another round
     begins only if one as long as the longest so far still fits `seconds`, but there are at least `least`.
     """
-    begin = clock()
-    longest = 0.0
+    budget = Budget(seconds, clock)
     done = 0
-    while done < least or clock() - begin + longest <= seconds:
-        round_begin = clock()
-        for group in groups if done % 2 == 0 else reversed(groups):
-            notice(f"round {done + 1}: {group[0].label}, {' and '.join(job.side.name for job in group)}")
-            run(group if done % 2 == 0 else group[::-1])
-        longest = max(longest, clock() - round_begin)
+    while done < least or budget.has_room():
+        with budget.round():
+            for group in in_order(groups, done):
+                notice(f"round {done + 1}: {group[0].label}, {' and '.join(job.side.name for job in group)}")
+                run(in_order(group, done))
         done += 1
     return done

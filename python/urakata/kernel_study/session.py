@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +17,9 @@ from urakata.kernel_study.results import Results
 from urakata.kernel_study.steering import away
 from urakata.launcher import Mpi
 from urakata.measure.jobs import records, run_on_hosts, with_urakata
-from urakata.measure.rounds import Progress, in_turns
+from urakata.measure.rounds import Progress, Turn, in_turns
 from urakata.measure.running import JobError
-from urakata.measure.session import Refused
+from urakata.measure.session import Session
 from urakata.stepped_back import stepped_back
 
 if TYPE_CHECKING:
@@ -51,15 +51,6 @@ class Job:
     mpi: Mpi
     amounts: Amounts
     timeout: float
-
-
-@dataclass
-class Session:
-    """What was measured, what cannot be here, and which jobs failed."""
-
-    results: Results = field(default_factory=Results)
-    refused: list[Refused] = field(default_factory=list)
-    failed: list[Refused] = field(default_factory=list)
 
 
 def rank_command(part: Part, variant: Variant, program: Path, amounts: Amounts) -> list[str]:
@@ -98,12 +89,12 @@ def _measure(part: Part, variant: Variant, job: Job, hosts: Hosts, results: Resu
         results.take(part.name, variant, record)
 
 
-def run_part(bed: Bed, job: Job, hosts: Hosts, rounds: int, session: Session, progress: Progress) -> None:
+def run_part(bed: Bed, job: Job, hosts: Hosts, rounds: int, session: Session[Results], progress: Progress) -> None:
     """Runs every variant `rounds` times. One that fails is not tried again."""
     part = bed.part
     session.results.places[part.name] = hosts.cpus
-    jobs = [
-        (f"{part.name}, {variant.title}", partial(_measure, part, variant, job, hosts, session.results))
+    turns = [
+        Turn(f"{part.name}, {variant.title}", partial(_measure, part, variant, job, hosts, session.results))
         for variant in bed.variants
     ]
-    session.failed += in_turns(jobs, rounds, progress)
+    session.failed += in_turns(turns, rounds, progress)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from urakata.measure.session import Refused
@@ -98,9 +98,3 @@ def _add(plan: Plan, axes: Axes, base: Configuration, cores: int, family: str, n
             plan.configurations.append(
                 Configuration(base.operation, base.kind, base.ranks_per_node, threads, base.engine, algorithm)
             )
-
-
-def rounds(configurations: Sequence[Configuration], repeats: int) -> Iterator[tuple[int, Configuration]]:
-    """Every configuration once in each round; every other round goes backwards, so that none is always first."""
-    for number in range(repeats):
-        yield from ((number, one) for one in (configurations if number % 2 == 0 else list(reversed(configurations))))

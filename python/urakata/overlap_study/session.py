@@ -3,28 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from urakata.measure.jobs import Record
-from urakata.measure.rounds import Progress
+from urakata.measure.rounds import Progress, Turn, in_turns
 from urakata.measure.running import JobError
-from urakata.measure.session import Refused
+from urakata.measure.session import Refused, Session
 from urakata.overlap_study.configuration import Configuration
 from urakata.overlap_study.job import Amounts, Place, run_job
-from urakata.overlap_study.plan import Plan, rounds, threads_for
+from urakata.overlap_study.plan import Plan, threads_for
 from urakata.overlap_study.results import Results
 
 
 @dataclass
-class Session:
-    """What came out. `setups`: what the program said of itself for each configuration. `failed`: a configuration that
-    failed once is not tried again in later rounds."""
+class OverlapSession(Session[Results]):
+    """`setups`: what the program said of itself for each configuration. `skips`: sizes that it left out. `matched`: by
+    what must compute alike, the elements for each size."""
 
-    results: Results = field(default_factory=Results)
     setups: dict[str, Record] = field(default_factory=dict)
     skips: list[Refused] = field(default_factory=list)
-    failed: list[Refused] = field(default_factory=list)
     matched: dict[str, dict[int, int]] = field(default_factory=dict)
 
     def warnings(self) -> list[str]:
@@ -61,31 +61,24 @@ def _key(configuration: Configuration) -> str:
     return f"{configuration.operation}/{configuration.kind}/{configuration.ranks_per_node}"
 
 
-def run_session(plan: Plan, place: Place, amounts: Amounts, repeats: int, progress: Progress) -> Session:
+def run_session(plan: Plan, place: Place, amounts: Amounts, repeats: int, progress: Progress) -> OverlapSession:
     """Measures every configuration `repeats` times.
 
     With amounts.work "match" a first run of the MPI library's own finds, for each size, how much computation takes
     amounts.scale times as long as communication; all sides then compute just as much.
     """
-    session = Session()
+    session = OverlapSession(Results())
     if amounts.work == "match":
         _calibrate(session, plan, place, amounts, progress)
-    broken: set[Configuration] = set()
-    for number, configuration in rounds(plan.configurations, repeats):
-        label = f"round {number + 1}: {configuration.operation}, {configuration.place}"
-        progress(label, 0)
-        told = _told(session, configuration, amounts)
-        if told and configuration not in broken:
-            try:
-                _measure(session, configuration, place, told, number)
-            except JobError as error:
-                broken.add(configuration)
-                session.failed.append(Refused(f"{configuration.operation}, {configuration.place}", str(error)))
-        progress(label, _sizes_of(configuration, amounts))
+    turns = []
+    for one in plan.configurations:
+        run = partial(_measure, session, one, place, _told(session, one, amounts), itertools.count())
+        turns.append(Turn(f"{one.operation}, {one.place}", run, _sizes_of(one, amounts)))
+    session.failed += in_turns(turns, repeats, progress)
     return session
 
 
-def _told(session: Session, configuration: Configuration, amounts: Amounts) -> Amounts | None:
+def _told(session: OverlapSession, configuration: Configuration, amounts: Amounts) -> Amounts | None:
     """The amounts of one configuration; None where they were to be found first, and could not be."""
     if amounts.work != "match":
         return amounts
@@ -93,7 +86,12 @@ def _told(session: Session, configuration: Configuration, amounts: Amounts) -> A
     return replace(amounts, sizes=list(found), work=list(found.values())) if found else None
 
 
-def _measure(session: Session, configuration: Configuration, place: Place, amounts: Amounts, number: int) -> None:
+def _measure(
+    session: OverlapSession, configuration: Configuration, place: Place, amounts: Amounts | None, rounds: Iterator[int]
+) -> None:
+    if amounts is None:
+        return
+    number = next(rounds)
     outcome = run_job(configuration, place, amounts)
     session.setups[configuration.place] = outcome.setup
     for record in outcome.results:
@@ -104,7 +102,7 @@ def _measure(session: Session, configuration: Configuration, place: Place, amoun
             session.skips.append(Refused(what, record["reason"]))
 
 
-def _calibrate(session: Session, plan: Plan, place: Place, amounts: Amounts, progress: Progress) -> None:
+def _calibrate(session: OverlapSession, plan: Plan, place: Place, amounts: Amounts, progress: Progress) -> None:
     for base in _calibrations(plan.configurations):
         threads = threads_for("none", base.ranks_per_node, place.cores)
         configuration = replace(base, threads=threads)

@@ -6,16 +6,16 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from urakata.launcher import Mpi
 from urakata.measure.jobs import Record, records, run_on_hosts, with_urakata
-from urakata.measure.rounds import Progress, in_turns
+from urakata.measure.rounds import Progress, Turn, in_turns
 from urakata.measure.running import JobError
-from urakata.measure.session import Refused
+from urakata.measure.session import Session
 from urakata.sites_study.beds import Leg
 from urakata.sites_study.methods import Method
 from urakata.sites_study.results import Results
@@ -44,14 +44,6 @@ class Where:
     hosts: Hosts
     home: int
     timeout: float
-
-
-@dataclass
-class Session:
-    """What was measured, and which jobs failed."""
-
-    results: Results = field(default_factory=Results)
-    failed: list[Refused] = field(default_factory=list)
 
 
 def rank_command(operation: str, method: Method, program: Path, amounts: Amounts, home: int, report: str) -> list[str]:
@@ -86,26 +78,26 @@ def run_leg(
     where: Where,
     amounts: Amounts,
     rounds: int,
-    session: Session,
+    session: Session[Results],
     progress: Progress,
 ) -> None:
     """Runs every method of each operation `rounds` times across the links that the hosts have. One that fails is not
     tried again."""
     results, bed = session.results, leg.bed.name
+
+    def turn(operation: str, method: Method, take: Take) -> Turn:
+        run = partial(_measure, operation, method, where, amounts, take)
+        return Turn(f"{operation}, {bed}, {method.title}", run)
+
     for operation, methods in leg.jobs(operations):
-        jobs = []
-        for method in methods:
-            take: Take = partial(results.take, bed, method.name, where.home)
-            run = partial(_measure, operation, method, where, amounts, take)
-            jobs.append((f"{operation}, {bed}, {method.title}", run))
-        session.failed += in_turns(jobs, rounds, progress)
-    jobs = []
-    for method in leg.leaders:
-        for operation in method.operations:
-            take_relayed = partial(_take_relayed, results, bed, method.name)
-            run = partial(_measure, operation, method, where, amounts, take_relayed)
-            jobs.append((f"{operation}, {bed}, {method.title}", run))
-    session.failed += in_turns(jobs, rounds, progress)
+        turns = [turn(operation, one, partial(results.take, bed, one.name, where.home)) for one in methods]
+        session.failed += in_turns(turns, rounds, progress)
+    turns = [
+        turn(operation, one, partial(_take_relayed, results, bed, one.name))
+        for one in leg.leaders
+        for operation in one.operations
+    ]
+    session.failed += in_turns(turns, rounds, progress)
 
 
 def _take_relayed(results: Results, bed: str, engine: str, record: Record, _: Record) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from urakata import launcher
 from urakata.launcher import Mpi
 from urakata.measure.jobs import measured, records, run_bound, run_on_hosts
-from urakata.measure.rounds import Progress, in_turns
+from urakata.measure.rounds import Progress, Turn, in_turns
 from urakata.measure.running import Done, JobError, run
-from urakata.measure.session import Refused
+from urakata.measure.session import Refused, Session
 from urakata.measure.sides import Side
 from urakata.solver_study.results import Results
 
@@ -68,15 +68,6 @@ class Place:
     test_hosts: Hosts | None = None
 
 
-@dataclass
-class Session:
-    """What was measured, which ways an MPI library does not have, and which jobs failed."""
-
-    results: Results = field(default_factory=Results)
-    refused: list[Refused] = field(default_factory=list)
-    failed: list[Refused] = field(default_factory=list)
-
-
 def jobs_of(places: Sequence[tuple[str, int]], sides: Sequence[Side], ways: Sequence[str]) -> list[Job]:
     """One round: the sides of a partition one after the other, so that what is compared runs close together."""
     return [Job(side, partition, parts, ways) for partition, parts in places for side in sides]
@@ -107,7 +98,7 @@ def _run(job: Job, place: Place, amounts: Amounts) -> Done:
     return run_on_hosts(place.test_hosts, 1, ranks, mpi, {}, place.timeout_s).checked()
 
 
-def _measure(job: Job, place: Place, amounts: Amounts, session: Session) -> None:
+def _measure(job: Job, place: Place, amounts: Amounts, session: Session[Results]) -> None:
     found = measured(_run(job, place, amounts).said, job.side.urakata, job.side.space)
     for record in found:
         if record["measure"] == "skip":
@@ -120,12 +111,13 @@ def _measure(job: Job, place: Place, amounts: Amounts, session: Session) -> None
         session.results.take(job.side, job.partition, job.parts, record)
 
 
-def run_session(jobs: Sequence[Job], place: Place, amounts: Amounts, repeats: int, progress: Progress) -> Session:
-    """Runs every job `repeats` times. One that fails is not tried again."""
-    session = Session()
-    session.failed += in_turns(
-        [(job.label, partial(_measure, job, place, amounts, session)) for job in jobs], repeats, progress
-    )
+def run_session(
+    jobs: Sequence[Job], place: Place, amounts: Amounts, repeats: int, progress: Progress
+) -> Session[Results]:
+    """Runs every job `repeats` times. What is refused are ways that an MPI library does not have."""
+    session = Session(Results())
+    turns = [Turn(job.label, partial(_measure, job, place, amounts, session)) for job in jobs]
+    session.failed += in_turns(turns, repeats, progress)
     session.failed += [
         Refused("Solvers that end differently", difference) for difference in session.results.differing()
     ]

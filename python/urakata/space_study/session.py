@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from urakata.launcher import Mpi
 from urakata.measure.jobs import bound_command, measured, run_bound
-from urakata.measure.rounds import Progress, in_turns
+from urakata.measure.rounds import Progress, Turn, in_turns
 from urakata.measure.running import JobError
-from urakata.measure.session import Refused
+from urakata.measure.session import Session
 from urakata.measure.sides import Side
 from urakata.space_study.part import Part, Run
 from urakata.space_study.results import Results
@@ -41,14 +41,6 @@ class Place:
     timeout_s: float
 
 
-@dataclass
-class Session:
-    """What was measured, and which jobs failed."""
-
-    results: Results = field(default_factory=Results)
-    failed: list[Refused] = field(default_factory=list)
-
-
 def jobs_of(parts: Sequence[Part], sides: Sequence[Side], quick: bool) -> list[Job]:
     """One round: the sides of a run one after the other, so that what is compared runs close together."""
     return [Job(part, run, side) for part in parts for run in part.runs(quick) for side in sides]
@@ -75,10 +67,9 @@ def _measure(job: Job, place: Place, results: Results) -> None:
         results.add(job.side, value)
 
 
-def run_session(jobs: Sequence[Job], place: Place, repeats: int, progress: Progress) -> Session:
-    """Runs every job `repeats` times. One that fails is not tried again."""
-    session = Session()
-    session.failed += in_turns(
-        [(job.label, partial(_measure, job, place, session.results)) for job in jobs], repeats, progress
-    )
+def run_session(jobs: Sequence[Job], place: Place, repeats: int, progress: Progress) -> Session[Results]:
+    """Runs every job `repeats` times."""
+    session = Session(Results())
+    turns = [Turn(job.label, partial(_measure, job, place, session.results)) for job in jobs]
+    session.failed += in_turns(turns, repeats, progress)
     return session

@@ -19,8 +19,10 @@ from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
     from urakata.kernel_study.methods import Bed
-    from urakata.kernel_study.session import Job, Session
+    from urakata.kernel_study.results import Results
+    from urakata.kernel_study.session import Job
     from urakata.measure.rounds import Progress
+    from urakata.measure.session import Session
 
 MOST_HOSTS = 64
 """Engine kernel has no more ranks."""
@@ -111,10 +113,12 @@ def kernel(
 ) -> None:
     """Who carries collectives on while ranks compute: the program, the MPI library, a thread or the kernel."""
     from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Bed, variants
-    from urakata.kernel_study.session import Amounts, Job, Session
+    from urakata.kernel_study.results import Results
+    from urakata.kernel_study.session import Amounts, Job
     from urakata.kernel_study.steering import settable
     from urakata.measure.machine import describe_machine
     from urakata.measure.program import find_program
+    from urakata.measure.session import Session
 
     if again:
         show_again("kernel", again, output, _present)
@@ -138,7 +142,7 @@ def kernel(
     beds = [Bed(one, one.host_count(count), variants(one, wanted, shapes, possible)) for one in chosen]
     rounds = repeats or (1 if quick else 3)
     amounts = Amounts(of_bytes, repetitions=40 if quick else 200, budget_ms=40 if quick else 100)
-    session = Session(refused=refused)
+    session = Session(Results(), refused)
     with_progress(
         rounds * sum(len(bed.variants) for bed in beds),
         lambda progress: _run_all(beds, Job(program, found, amounts, timeout), rate, rounds, session, progress),
@@ -170,7 +174,9 @@ def _crowded(beds: Sequence[Bed], cores: int) -> list[str]:
     return found
 
 
-def _run_all(beds: Sequence[Bed], job: Job, rate: str, rounds: int, session: Session, progress: Progress) -> None:
+def _run_all(
+    beds: Sequence[Bed], job: Job, rate: str, rounds: int, session: Session[Results], progress: Progress
+) -> None:
     from urakata.hosts import Hosts, HostsError, available
     from urakata.kernel_study.session import run_part
 

@@ -20,9 +20,10 @@ from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
     from urakata.measure.rounds import Progress
+    from urakata.measure.session import Session
     from urakata.sites_study.beds import Bed, Leg
     from urakata.sites_study.results import Results
-    from urakata.sites_study.session import Amounts, Session
+    from urakata.sites_study.session import Amounts
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -271,15 +272,16 @@ def _run_all(
     rounds: int,
     timeout: float,
     progress: Progress,
-) -> Session:
+) -> Session[Results]:
     from urakata.hosts import Hosts, HostsError, available
-    from urakata.measure.session import Refused
-    from urakata.sites_study.session import Session, Where, run_leg
+    from urakata.measure.session import Refused, Session
+    from urakata.sites_study.results import Results
+    from urakata.sites_study.session import Where, run_leg
 
     possible, reason = available(sites=True)
     if not possible:
         raise paths.NotFoundError(f"test hosts on several sites are not possible here: {reason}")
-    session = Session()
+    session = Session(Results())
     for leg in legs:
         try:
             with Hosts(sites=leg.sites) as hosts:
