@@ -8,7 +8,7 @@ from dataclasses import replace
 from urakata.kernel_study.interrupts import interrupts_table
 from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Variant
 from urakata.kernel_study.results import Results, key_of
-from urakata.measure.text_table import TextTable, time_text
+from urakata.measure.text_table import TextTable, percent, ratio_cell, time_text
 from urakata.sizes import size_text
 
 _COLUMNS = {
@@ -39,7 +39,7 @@ def _cell(quantity: str, value: float | None) -> str:
     if quantity in ("interruptions", "workers"):
         return f"{value:g}"
     if quantity == "late":
-        return f"{100 * value:.0f} %"
+        return percent(value)
     return time_text(value / 1e3 if quantity == "start_ns" else value)
 
 
@@ -77,9 +77,8 @@ def part_table(results: Results, part: str) -> TextTable | None:
             base = results.median(replace(key, method="thread"), "us")
             base = base or results.median(replace(key, method="thread", steering="none"), "us")
             cells = [_cell(name, results.median(key, name)) for name in quantities]
-            ratio = f"{us / base:.2f}" if base else "-"
             what = f"{point[0]}, {size_text(point[1])}"
-            rows.append([what, *_names(variant, algorithms, steering), *cells, ratio])
+            rows.append([what, *_names(variant, algorithms, steering), *cells, ratio_cell(us, base)])
     textual = ("by", *(["algorithm"] if algorithms else []), *(["packets"] if steering else []))
     columns = ["", *textual, *(_COLUMNS[name] for name in quantities), "time / thread's"]
     notes = ["Medians over rounds of the medians of each.", *(_NOTES[name] for name in quantities if name in _NOTES)]

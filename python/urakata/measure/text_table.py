@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rich import box
@@ -31,6 +31,26 @@ def time_text(us: float) -> str:
     if us >= 1e3:
         return f"{us / 1e3:.3g} ms"
     return f"{us:.3g} µs"
+
+
+def cell(value: float | None, form: Callable[[float], str] = time_text) -> str:
+    """A number by `form`, or that it was not measured."""
+    return "-" if value is None else form(value)
+
+
+def percent(part: float) -> str:
+    """A part of 1."""
+    return f"{100 * part:.0f} %"
+
+
+def ratio(value: float) -> str:
+    """With two decimals."""
+    return f"{value:.2f}"
+
+
+def ratio_cell(over: float | None, under: float | None) -> str:
+    """One by the other, or that one of them was not measured."""
+    return ratio(over / under) if over and under else "-"
 
 
 def show(tables: Iterable[TextTable], console: Console) -> None:

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable
 
 from urakata.measure.estimate import mean_ratio, median_and_range
-from urakata.measure.text_table import TextTable, time_text
+from urakata.measure.text_table import TextTable, percent, ratio, time_text
 from urakata.overlap_study import measures
 from urakata.overlap_study.configuration import ENGINES, Configuration
 from urakata.overlap_study.results import Results, Row, fastest
@@ -17,13 +17,9 @@ from urakata.sizes import size_text
 LARGE = 8192
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.0f} %"
-
-
 def _mean_ratio(results: Results, rows: Iterable[Row], time: str) -> str:
-    ratios = [ratio for row in rows if (ratio := results.ratio(row, time)) is not None]
-    return f"{measures.geometric_mean(ratios):.2f}" if ratios else "-"
+    ratios = [one for row in rows if (one := results.ratio(row, time)) is not None]
+    return ratio(measures.geometric_mean(ratios)) if ratios else "-"
 
 
 def _hidden(rows: list[Row]) -> str:
@@ -31,9 +27,9 @@ def _hidden(rows: list[Row]) -> str:
     each = [row.hidden_by_round() for row in rows]
     numbers = set.intersection(*(set(one) for one in each))
     if not numbers:
-        return _percent(statistics.median(row.measured()["hidden"] for row in rows))
+        return percent(statistics.median(row.measured()["hidden"] for row in rows))
     rounds = median_and_range([statistics.median(one[number] for one in each) for number in numbers])
-    return rounds.text(_percent, lambda part: f"{100 * part:.0f}") if len(numbers) > 1 else _percent(rounds.value)
+    return rounds.text(percent, lambda part: f"{100 * part:.0f}") if len(numbers) > 1 else percent(rounds.value)
 
 
 def summary(results: Results, operation: str, kind: str) -> TextTable:
@@ -53,11 +49,11 @@ def summary(results: Results, operation: str, kind: str) -> TextTable:
             [
                 one.place,
                 _hidden(large),
-                _percent(median("theft")),
+                percent(median("theft")),
                 f"{median('osu_overlap'):.0f} %",
                 f"{median('imb_overlap'):.0f} %",
-                f"{median('t_over_limit'):.2f}",
-                _percent(median("helper_share")),
+                ratio(median("t_over_limit")),
+                percent(median("helper_share")),
                 _mean_ratio(results, large, "overall"),
                 _mean_ratio(results, [row for row in all_sizes if row.bytes < LARGE], "pure"),
             ]
@@ -104,7 +100,7 @@ def _cell(row: Row | None) -> str:
     if row is None:
         return "-"
     mark = " WRONG" if row.wrong else ""
-    return f"{time_text(row.time('overall').median)} ({_percent(row.measured()['hidden'])}){mark}"
+    return f"{time_text(row.time('overall').median)} ({percent(row.measured()['hidden'])}){mark}"
 
 
 def choice(results: Results) -> TextTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 
-from urakata.measure.text_table import TextTable, time_text
+from urakata.measure.text_table import TextTable, cell, percent, ratio_cell, time_text
 from urakata.sites_study.methods import FORCED
 from urakata.sites_study.results import Key, Results
 from urakata.sizes import size_text
@@ -22,17 +22,13 @@ def _best_forced(results: Results, bed: str, operation: str, size: int) -> float
 
 def _row(results: Results, bed: str, operation: str, size: int, methods: list[str]) -> list[str]:
     cells = [size_text(size)]
-    for method in methods:
-        us = results.us(Key(bed, operation, size, method))
-        cells.append(time_text(us) if us is not None else "-")
+    cells += [cell(results.us(Key(bed, operation, size, method))) for method in methods]
     chosen = results.rows.get(Key(bed, operation, size, "urakata"))
     ours = results.us(Key(bed, operation, size, "urakata"))
     predicted = chosen.predicted_us if chosen else None
     best = _best_forced(results, bed, operation, size)
     cells.append(chosen.chosen if chosen and chosen.chosen else "-")
-    cells.append(time_text(predicted) if predicted is not None else "-")
-    cells.append(f"{ours / best:.2f}" if ours is not None and best else "-")
-    return cells
+    return [*cells, cell(predicted), ratio_cell(ours, best)]
 
 
 def operation_table(results: Results, bed: str, operation: str) -> TextTable:
@@ -60,7 +56,7 @@ def model_table(results: Results) -> TextTable | None:
                     us = statistics.median(row.us)
                     errors.append(abs(row.predicted_us - us) / us)
             if errors:
-                rows.append([f"{operation}, {bed}", *(f"{100 * f(errors):.0f} %" for f in (statistics.median, max))])
+                rows.append([f"{operation}, {bed}", percent(statistics.median(errors)), percent(max(errors))])
     columns = ["", "median", "worst"]
     note = "|predicted - measured| / measured, over sizes and numbers of lanes."
     return TextTable("Error of the model", columns, rows, note) if rows else None

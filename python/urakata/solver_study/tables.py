@@ -6,7 +6,7 @@ from __future__ import annotations
 import statistics
 
 from urakata.measure.sides import TITLES, Side
-from urakata.measure.text_table import TextTable, time_text
+from urakata.measure.text_table import TextTable, cell, ratio_cell, time_text
 from urakata.solver_study.results import MEASURES, PARTITIONS, STEPS, Key, Results
 
 _STEP_TITLES = {
@@ -37,14 +37,6 @@ def _note(results: Results, cores: int, text: str = "") -> str:
     return " ".join(filter(None, (text, crowded_note(cores) if crowded else "")))
 
 
-def _ratio(over: float | None, under: float | None) -> str:
-    return f"{over / under:.2f}" if over and under else "-"
-
-
-def _time(us: float | None) -> str:
-    return time_text(us) if us is not None else "-"
-
-
 def urakata_mode(results: Results) -> str:
     """The mode of the third method: in a space; where there was none, as over hosts, under Urakata."""
     return "space" if any(side.mode == "space" for side in results.sides()) else "urakata"
@@ -64,7 +56,7 @@ def paper(results: Results, measure: str, cores: int) -> TextTable | None:
                 continue
             of_put = put[1] if put else None
             form = f" ({put[0]})" if put else ""
-            times = [_time(mpi), _time(of_put) + form, _time(double), _ratio(double, of_put), _ratio(double, mpi)]
+            times = [cell(mpi), cell(of_put) + form, cell(double), ratio_cell(double, of_put), ratio_cell(double, mpi)]
             rows.append([f"{TITLES[family]}, {_place_text(place, cores)}", *times])
     third, where = ("double-buffered", "in a space") if mode == "space" else ("neighbour, Urakata", "under Urakata")
     columns = ["", "Isend/Irecv/Waitall", "one-sided, synchronised", third, "/ one-sided", "/ Isend"]
@@ -118,7 +110,7 @@ def times(results: Results, measure: str, cores: int) -> TextTable | None:
         for side in results.sides():
             medians = [results.median(side, place, measure, way) for way in ways]
             if any(median is not None for median in medians):
-                rows.append([_place_text(place, cores), side.title, *map(_time, medians)])
+                rows.append([_place_text(place, cores), side.title, *map(cell, medians)])
     title = f"{MEASURES[measure]}: every way"
     return TextTable(title, ["partition", "side", *ways], rows, _note(results, cores), ("side",)) if rows else None
 

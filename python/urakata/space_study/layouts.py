@@ -16,12 +16,12 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from urakata.measure.scales import number_text
 from urakata.measure.sides import TITLES
-from urakata.measure.text_table import TextTable, time_text
+from urakata.measure.text_table import TextTable, ratio
 from urakata.measure.titles import set_title
 from urakata.sizes import size_text
 from urakata.space_study.figures import begin, colour_of, finish
 from urakata.space_study.part import Drawing, Part, Run
-from urakata.space_study.results import Results, Value
+from urakata.space_study.results import Results, Value, side_table
 
 PATTERN, SWEEP = "pattern", "sweep"
 
@@ -55,7 +55,7 @@ def _draw_patterns(results: Results, subtitle: str, path: Path) -> None:
         here = [(place, ratios[pattern]) for place, pattern in enumerate(patterns) if pattern in ratios]
         axes.barh(
             [place + (number - (len(families) - 1) / 2) * width for place, _ in here],
-            [ratio - 1 for _, ratio in here],
+            [one - 1 for _, one in here],
             left=1,
             height=width,
             color=colour_of(family),
@@ -93,9 +93,9 @@ def _draw_sweep(results: Results, subtitle: str, path: Path) -> None:
     colours = ScalarMappable(Normalize(-2, 2), "PuOr_r")
     for family, axes in zip(families, grid[0], strict=True):
         cells = [[math.nan] * len(columns) for _ in rows]
-        for point, ratio in results.ratios(family, SWEEP).items():
+        for point, one in results.ratios(family, SWEEP).items():
             row, column = _row_and_column(point)
-            cells[rows.index(row)][columns.index(column)] = ratio
+            cells[rows.index(row)][columns.index(column)] = one
         logarithms = [[math.log2(cell) for cell in line] for line in cells]
         axes.imshow(logarithms, cmap=colours.cmap, norm=colours.norm, aspect="auto")
         for down, line in enumerate(cells):
@@ -138,7 +138,7 @@ def _summary(results: Results) -> TextTable:
                 cells += ["-", "-"]
                 continue
             worst = max(ratios, key=lambda point: ratios[point])
-            cells += [f"{geometric_mean(ratios.values()):.2f}", f"{ratios[worst]:.2f} at {_point_text(worst)}"]
+            cells += [ratio(geometric_mean(ratios.values())), f"{ratio(ratios[worst])} at {_point_text(worst)}"]
         rows.append(cells)
     return TextTable(
         "Derived datatypes in a space over the MPI library alone",
@@ -155,20 +155,11 @@ def _point_text(point: str) -> str:
     return f"{size_text(block)} every {size_text(stride)}, {size_text(size)}"
 
 
-def _details(results: Results, quantity: str, title: str) -> TextTable:
-    sides = results.sides(quantity)
-    rows = []
-    for point in results.points(quantity):
-        medians = [results.median(side, quantity, point) for side in sides]
-        rows.append([_point_text(point), *(time_text(median) if median is not None else "-" for median in medians)])
-    return TextTable(title, ["layout", *(side.name for side in sides)], rows)
-
-
 def _tables(results: Results) -> list[TextTable]:
     if not results.families(PATTERN):
         return []
-    patterns = _details(results, PATTERN, "Halo patterns")
-    return [_summary(results), patterns, _details(results, SWEEP, "Blocks at a stride")]
+    details = ((PATTERN, "Halo patterns"), (SWEEP, "Blocks at a stride"))
+    return [_summary(results), *(side_table(results, *one, "layout", _point_text) for one in details)]
 
 
 LAYOUTS = Part(

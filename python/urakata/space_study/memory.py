@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from urakata.measure.sides import TITLES
-from urakata.measure.text_table import TextTable
+from urakata.measure.text_table import TextTable, cell, ratio
 from urakata.space_study.figures import Curves, draw_curves
 from urakata.space_study.part import Drawing, Part, by_ranks
 from urakata.space_study.results import Results, Value
@@ -61,10 +61,9 @@ def _stage(results: Results, stage: str) -> TextTable:
         for ranks in results.points(_memory(stage)):
             cells = []
             for quantity in (_memory(stage), _tables_of(stage)):
-                both = results.both(family, quantity, ranks)
-                cells += [f"{one:.1f} MiB" if one is not None else "-" for one in both]
-            ratio = results.ratios(family, _memory(stage)).get(ranks)
-            rows.append([f"{TITLES[family]}, {ranks} ranks", *cells, f"{ratio:.2f}" if ratio else "-"])
+                cells += [cell(one, lambda mib: f"{mib:.1f} MiB") for one in results.both(family, quantity, ranks)]
+            of_alone = results.ratios(family, _memory(stage)).get(ranks)
+            rows.append([f"{TITLES[family]}, {ranks} ranks", *cells, cell(of_alone, ratio)])
     return TextTable(
         f"Memory of the node after {stage}",
         ["MPI library", "alone", "in a space", "page tables alone", "page tables in a space", "ratio"],

@@ -9,11 +9,11 @@ from statistics import geometric_mean
 from typing import Any
 
 from urakata.measure.sides import TITLES, Side
-from urakata.measure.text_table import TextTable, time_text
+from urakata.measure.text_table import TextTable, cell, ratio, ratio_cell, time_text
 from urakata.sizes import size_text
 from urakata.space_study.figures import Curves, Floor, draw_curves, draw_ratios
 from urakata.space_study.part import Drawing, Part, Run
-from urakata.space_study.results import Results, Value
+from urakata.space_study.results import Results, Value, side_table
 
 TRIP, FRESH, RATE, BANDWIDTH = "half round trip", "fresh message", "message rate", "bandwidth"
 LINE, MEMCPY, OVER_LINE = "line", "memcpy", "half round trip over the line"
@@ -93,21 +93,20 @@ def _summary(results: Results) -> TextTable:
         alone, within = results.both(family, TRIP, 8)
         over_line = results.median(Side(family, "space"), OVER_LINE, 8)
         ratios = results.ratios(family, TRIP)
-        large = {size: ratio for size, ratio in ratios.items() if size >= COPIED}
+        large = [one for size, one in ratios.items() if size >= COPIED]
         worst = max(ratios, key=lambda size: ratios[size])
-        fresh = [ratio for size, ratio in results.ratios(family, FRESH).items() if size >= COPIED]
-        rate = results.ratios(family, RATE).get(8)
+        fresh = [one for size, one in results.ratios(family, FRESH).items() if size >= COPIED]
         rows.append(
             [
                 TITLES[family],
-                time_text(alone) if alone else "-",
-                time_text(within) if within else "-",
-                f"{within / alone:.2f}" if alone and within else "-",
-                f"{over_line:.2f}" if over_line else "-",
-                f"{geometric_mean(large.values()):.2f}" if large else "-",
-                f"{geometric_mean(fresh):.2f}" if fresh else "-",
-                f"{ratios[worst]:.2f} at {size_text(worst)}",
-                f"{rate:.2f}" if rate else "-",
+                cell(alone),
+                cell(within),
+                ratio_cell(within, alone),
+                cell(over_line, ratio),
+                ratio(geometric_mean(large)) if large else "-",
+                ratio(geometric_mean(fresh)) if fresh else "-",
+                f"{ratio(ratios[worst])} at {size_text(worst)}",
+                cell(results.ratios(family, RATE).get(8), ratio),
             ]
         )
     note = (
@@ -136,14 +135,11 @@ def _summary(results: Results) -> TextTable:
 
 
 def _details(results: Results, quantity: str, title: str) -> TextTable:
-    sides = results.sides(quantity)
-    rows = []
-    for size in results.points(quantity):
-        medians = [results.median(side, quantity, size) for side in sides]
-        floor = results.floor(MEMCPY, size)
-        cells = [time_text(median) if median is not None else "-" for median in (*medians, floor)]
-        rows.append([size_text(size), *cells])
-    return TextTable(title, ["size", *(side.name for side in sides), "memcpy"], rows)
+    table = side_table(results, quantity, title, "size", size_text)
+    table.columns.append("memcpy")
+    for size, row in zip(results.points(quantity), table.rows, strict=True):
+        row.append(cell(results.floor(MEMCPY, size)))
+    return table
 
 
 def _tables(results: Results) -> list[TextTable]:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from urakata.launcher import FAMILIES
 from urakata.measure.sides import Side, both_of
+from urakata.measure.text_table import TextTable, cell
 
 Point = int | str
 """What a quantity was measured at: bytes, ranks, or the name of a pattern."""
@@ -86,6 +87,16 @@ class Results:
             {"family": side.family, "space": side.space, "quantity": quantity, "point": point, "rounds": series}
             for (side, quantity, point), series in self.values.items()
         ]
+
+
+def side_table(results: Results, quantity: str, title: str, column: str, name: Callable[[Any], str]) -> TextTable:
+    """A row for each point, by its `name`, a column for each side."""
+    sides = results.sides(quantity)
+    rows = [
+        [name(point), *(cell(results.median(side, quantity, point)) for side in sides)]
+        for point in results.points(quantity)
+    ]
+    return TextTable(title, [column, *(side.name for side in sides)], rows)
 
 
 def from_json(rows: Iterable[Mapping[str, Any]]) -> Results:
