@@ -16,6 +16,7 @@ from urakata.compare import figure as compare_figure
 from urakata.compare.side import ALONE, SPACE
 from urakata.compare.trials import Run, Session, Trials
 from urakata.kernel_study import figures as kernel_figures
+from urakata.measure.plots import finish
 from urakata.measure.titles import fitted, set_title
 from urakata.overlap_study import plots
 from urakata.sites_study import figures as sites_figures
@@ -58,9 +59,9 @@ def test_the_studies_figures_are_not_cut(tmp_path: Path, drawn: list[plt.Figure]
         plots.draw(plots.FIGURES[0], results, "iallgather", "paper", f"computation: paper; {WORDS}", tmp_path / "a.png")
     session = Session([Trials(ALONE, {0: Run(1.0)}), Trials(SPACE, {0: Run(0.5)})])
     compare_figure.draw(session, SPACE, "./app " + "--option " * 40, tmp_path / "a.svg")
-    figure, axes = space_figures.begin(7.5, 4.8)
+    figure, axes = space_figures.begin_panel(7.5, 4.8)
     axes.plot([1], [1], label="host")
-    space_figures.finish(figure, axes, "Messages", WORDS, tmp_path / "a.png")
+    space_figures.finish_panel(figure, axes, "Messages", WORDS, tmp_path / "a.png")
     assert len(drawn) == 4
     for one in drawn:
         assert_within(one)
@@ -68,4 +69,4 @@ def test_the_studies_figures_are_not_cut(tmp_path: Path, drawn: list[plt.Figure]
 
 def test_every_study_sets_its_titles_so() -> None:
     for module in (kernel_figures, sites_figures, solver_figures, space_figures, plots, compare_figure):
-        assert module.set_title is set_title
+        assert module.finish is finish

@@ -5,17 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
 from urakata.compare.side import Side
 from urakata.compare.trials import Session
-from urakata.measure.titles import set_title
-
-# Of Okabe and Ito's colours, which the colour-blind can tell apart.
-_CHOSEN, _OTHER = "#009E73", "#0072B2"
+from urakata.measure.plots import BLUE, GREEN, begin, finish, set_grid
 
 
 def draw(session: Session, chosen: Side, title: str, path: Path) -> bool:
@@ -23,10 +15,10 @@ def draw(session: Session, chosen: Side, title: str, path: Path) -> bool:
     shown = session.compared()
     if not shown:
         return False
-    figure, axes = plt.subplots(figsize=(8, 2.1 + 0.5 * len(shown)), layout="constrained")
+    figure, ((axes,),) = begin(8, 2.1 + 0.5 * len(shown))
     axes.axvline(1, color="#555555", linewidth=1)
     for place, trials in enumerate(shown):
-        colour = _CHOSEN if trials.side == chosen else _OTHER
+        colour = GREEN if trials.side == chosen else BLUE
         known = session.ratio(trials)
         ratios = session.ratios(trials)
         axes.plot([known.low, known.high], [place, place], color=colour, linewidth=7, alpha=0.25, solid_capstyle="butt")
@@ -38,10 +30,6 @@ def draw(session: Session, chosen: Side, title: str, path: Path) -> bool:
     axes.set_xlabel(
         f"{time} over the MPI library's in the same round\n(line: the MPI library alone; left of it is faster)"
     )
-    set_title(figure, title, 11)
-    axes.grid(True, axis="x", color="#d0d0d0", linewidth=0.7)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    figure.savefig(path)
-    plt.close(figure)
+    set_grid(axes, "x", ("top", "right", "left"))
+    finish(figure, path, title, 11)
     return True

@@ -8,15 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
+from urakata.measure.plots import BLUE, VERMILION, begin, finish, set_grid
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-# Of Okabe and Ito's colours, which the colour-blind can tell apart.
 _PLACES = (
-    ("4 hosts, 1gbit", "o", "#0072B2", "four hosts, 1 Gb/s, one rank each"),
-    ("node, 2 ranks", "s", "#D55E00", "one node, two ranks"),
+    ("4 hosts, 1gbit", "o", BLUE, "four hosts, 1 Gb/s, one rank each"),
+    ("node, 2 ranks", "s", VERMILION, "one node, two ranks"),
 )
 _OPERATIONS = {"ibcast": "MPI_Ibcast", "iallgather": "MPI_Iallgather", "iallreduce": "MPI_Iallreduce"}
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
@@ -30,7 +26,7 @@ def _bytes(size: str) -> int:
 
 def draw(ratios: Sequence[dict[str, Any]], path: Path) -> None:
     """Writes an SVG or PNG. `ratios`: the goal's, as its entry in the JSON file has them; there is at least one."""
-    figure, axes = plt.subplots(1, len(_OPERATIONS), figsize=(11.6, 3.8), sharey=True, layout="constrained")
+    figure, (axes,) = begin(11.6, 3.8, columns=len(_OPERATIONS))
     points = [(*one["point"], one["ratio"]) for one in ratios]
     for one, (operation, title) in zip(axes, _OPERATIONS.items(), strict=True):
         one.axhline(1, color="#555555", linewidth=1)
@@ -42,9 +38,7 @@ def draw(ratios: Sequence[dict[str, Any]], path: Path) -> None:
         one.set_ylim(0, 1.1 * max(1.0, *(ratio for *_, ratio in points)))
         one.set_xlabel("message, bytes")
         one.set_title(title)
-        one.grid(True, color="#d0d0d0", linewidth=0.7)
-        one.set_axisbelow(True)
+        set_grid(one, bare=())
     axes[0].set_ylabel("start + compute + wait:\nUrakata / Open MPI alone")
     axes[0].legend(loc="lower left")
-    figure.savefig(path)
-    plt.close(figure)
+    finish(figure, path)

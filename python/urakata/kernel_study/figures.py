@@ -5,25 +5,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from urakata.kernel_study.methods import ALGORITHMS, METHODS, PARTS, STEERING, Variant
 from urakata.kernel_study.results import Results, key_of
-from urakata.measure.scales import begin_axes, label_sizes, label_values
-from urakata.measure.titles import set_title
+from urakata.measure.plots import BLUE, GREEN, ORANGE, PURPLE, VERMILION, begin, discard, finish, set_grid
+from urakata.measure.scales import label_sizes, label_values
 
-# Okabe and Ito's colours, which the colour-blind can tell apart.
 _STYLES = {
-    "explicit": ("#D55E00", "s"),
+    "explicit": (VERMILION, "s"),
     "blocked": ("#999999", "x"),
-    "host": ("#E69F00", "^"),
-    "poll": ("#CC79A7", "v"),
-    "thread": ("#0072B2", "D"),
-    "kernel": ("#009E73", "o"),
+    "host": (ORANGE, "^"),
+    "poll": (PURPLE, "v"),
+    "thread": (BLUE, "D"),
+    "kernel": (GREEN, "o"),
 }
 _WHAT = {"us": "from start to last end [µs]", "lost_us": "CPU time lost [µs]", "stolen_us": "taken from the relay [µs]"}
 
@@ -59,7 +54,7 @@ def _draw(
     results: Results, part: str, operation: str, algorithm: str, quantity: str, subtitle: str, path: Path
 ) -> bool:
     points = [point for point in results.points(part) if point[0] == operation]
-    drawn, axes = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
+    drawn, ((axes,),) = begin(6.4, 4.6)
     variants = [variant for variant in results.variants(part) if variant.algorithm == algorithm]
     shown = [_plot(axes, results, part, points, variant, quantity) for variant in variants]
     if any(shown):
@@ -68,11 +63,11 @@ def _draw(
         label_values(axes)
         axes.set_ylabel(_WHAT[quantity])
         how = f", {ALGORITHMS[algorithm].title}" if algorithm else ""
-        set_title(drawn, f"{PARTS[part].title}\n{operation}{how}; {subtitle}", 10)
-        begin_axes(axes)
+        set_grid(axes)
         axes.legend(frameon=False, fontsize=9)
-        drawn.savefig(path)
-    plt.close(drawn)
+        finish(drawn, path, f"{PARTS[part].title}\n{operation}{how}; {subtitle}")
+    else:
+        discard(drawn)
     return any(shown)
 
 

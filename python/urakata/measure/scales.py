@@ -49,10 +49,3 @@ def label_values(axes: Axes) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 300 * low else (1.0,)))
     axes.yaxis.set_major_formatter(FuncFormatter(number_text))
     axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-def begin_axes(axes: Axes) -> None:
-    """A light grid behind the curves, and no frame at the top and on the right."""
-    axes.grid(True, which="major", color="#d0d0d0", linewidth=0.7)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)

@@ -9,25 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from urakata.measure.scales import begin_axes, label_sizes, label_values
-from urakata.measure.titles import set_title
+from urakata.measure.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION, begin, finish, legend_below, set_grid
+from urakata.measure.scales import label_sizes, label_values
 from urakata.overlap_study.configuration import Configuration
 from urakata.overlap_study.results import Results, Row
 
-# Okabe and Ito's colours, which the colour-blind can tell apart; marker and dash differ too.
 _STYLES = {
-    "none": ("#000000", "o", "-"),
-    "poll": ("#0072B2", "s", "--"),
-    "spare": ("#009E73", "^", "-"),
-    "shared": ("#D55E00", "D", "-"),
-    "async": ("#CC79A7", "v", ":"),
-    "async-spare": ("#E69F00", "P", ":"),
+    "none": (BLACK, "o", "-"),
+    "poll": (BLUE, "s", "--"),
+    "spare": (GREEN, "^", "-"),
+    "shared": (VERMILION, "D", "-"),
+    "async": (PURPLE, "v", ":"),
+    "async-spare": (ORANGE, "P", ":"),
 }
 _EXTRA_DASHES = ["-", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)), (0, (7, 2))]
 
@@ -119,14 +114,7 @@ def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: 
     nodes = sorted({one.ranks_per_node for one in configurations})
     columns = min(2, len(nodes))
     lines = math.ceil(len(nodes) / columns)
-    drawn, grid = plt.subplots(
-        lines,
-        columns,
-        figsize=(7.5 if columns == 1 else 10.5, 1.2 + 3.6 * lines),
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
+    drawn, grid = begin(7.5 if columns == 1 else 10.5, 1.2 + 3.6 * lines, columns, lines)
     panels = list(grid.flat)
     for spare in panels[len(nodes) :]:
         spare.set_visible(False)
@@ -138,24 +126,20 @@ def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: 
             axes.set_yscale("log")
         else:
             axes.set_ylim(-4, 104)
-        begin_axes(axes)
+        set_grid(axes)
         axes.set_title(_panel_title(here), fontsize=11)
         if axes in grid[:, 0]:
             axes.set_ylabel(figure.axis)
     if figure.logarithmic:
         for axes in grid[:, 0]:
             label_values(axes)
-    set_title(drawn, f"{figure.title}\nMPI_{operation.capitalize()}, {subtitle}", 12)
     found: dict[str, Any] = {}
     for axes in panels[: len(nodes)]:
         handles, labels = axes.get_legend_handles_labels()
         found |= {label: handle for label, handle in zip(labels, handles, strict=True) if label not in found}
     order = list(dict.fromkeys(names.values()))
-    drawn.legend(
-        [found[line] for line in order], order, loc="outside lower center", ncols=min(3, len(order)), frameon=False
-    )
-    drawn.savefig(path, dpi=140)
-    plt.close(drawn)
+    legend_below(drawn, [found[line] for line in order], order, min(3, len(order)))
+    finish(drawn, path, f"{figure.title}\nMPI_{operation.capitalize()}, {subtitle}", 12, dpi=140)
 
 
 def draw_all(results: Results, subtitle: str, folder: Path) -> dict[tuple[str, str], list[tuple[Figure, Path]]]:

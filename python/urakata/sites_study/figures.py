@@ -10,18 +10,15 @@ from pathlib import Path
 
 import matplotlib
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-from urakata.measure.scales import begin_axes, label_sizes, label_values
-from urakata.measure.titles import set_title
+from urakata.measure.plots import BLACK, BLUE, GREEN, ORANGE, VERMILION, begin, finish, set_grid
+from urakata.measure.scales import label_sizes, label_values
 from urakata.sites_study.methods import FORCED
 from urakata.sites_study.results import Key, Results
 
-# Okabe and Ito's colours, which the colour-blind can tell apart; forced lanes and sockets are thin, more are darker.
+# Forced lanes and sockets are thin, more are darker.
 Colour = tuple[float, float, float, float]
-_ENGINES = {"poll": ("#0072B2", "o"), "thread": ("#D55E00", "s")}
-_STYLES = {"host": ("#E69F00", "^"), "links": ("#D55E00", "v"), "urakata": ("#009E73", "o")}
+_ENGINES = {"poll": (BLUE, "o"), "thread": (VERMILION, "s")}
+_STYLES = {"host": (ORANGE, "^"), "links": (VERMILION, "v"), "urakata": (GREEN, "o")}
 
 
 def _shades(methods: Sequence[str], kinds: tuple[str, ...], colours: str) -> dict[str, Colour]:
@@ -32,7 +29,7 @@ def _shades(methods: Sequence[str], kinds: tuple[str, ...], colours: str) -> dic
 
 def _draw(results: Results, bed: str, operation: str, subtitle: str, path: Path) -> None:
     sizes = results.sizes(bed, operation)
-    drawn, axes = plt.subplots(figsize=(8.8, 4.8), layout="constrained")
+    drawn, ((axes,),) = begin(8.8, 4.8)
     methods = results.methods(bed, operation)
     shades = {**_shades(methods, ("sockets ",), "Blues"), **_shades(methods, FORCED, "Greys")}
     for number, method in enumerate(methods):
@@ -47,21 +44,19 @@ def _draw(results: Results, bed: str, operation: str, subtitle: str, path: Path)
     rows = {size: results.rows.get(Key(bed, operation, size, "urakata")) for size in sizes}
     predicted = {size: row.predicted_us for size, row in rows.items() if row and row.predicted_us}
     if predicted:
-        axes.plot(list(predicted), [us / 1e3 for us in predicted.values()], "x", color="#000000", label="predicted")
+        axes.plot(list(predicted), [us / 1e3 for us in predicted.values()], "x", color=BLACK, label="predicted")
     label_sizes(axes, sizes, "bytes in all")
     axes.set_yscale("log")
     label_values(axes)
     axes.set_ylabel("to the last rank's end [ms]")
-    set_title(drawn, f"{operation}: {bed}\n{subtitle}", 10)
-    begin_axes(axes)
+    set_grid(axes)
     axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1, 0.5))
-    drawn.savefig(path)
-    plt.close(drawn)
+    finish(drawn, path, f"{operation}: {bed}\n{subtitle}")
 
 
 def _draw_relayed(results: Results, bed: str, operation: str, subtitle: str, path: Path) -> None:
     """Left: until the last of the others has it, while the site leader waits and while it computes. Right: its loss."""
-    drawn, (times, losses) = plt.subplots(1, 2, figsize=(10.4, 4.4), layout="constrained")
+    drawn, ((times, losses),) = begin(10.4, 4.4, columns=2, sharey=False)
     all_sizes: set[int] = set()
     for engine, (colour, marker) in _ENGINES.items():
         rows = {
@@ -78,15 +73,13 @@ def _draw_relayed(results: Results, bed: str, operation: str, subtitle: str, pat
         losses.plot(sizes, lost, color=colour, marker=marker, markersize=5, label=engine)
     for axes in (times, losses):
         label_sizes(axes, sorted(all_sizes), "bytes in all")
-        begin_axes(axes)
+        set_grid(axes)
         axes.legend(frameon=False, fontsize=9)
     times.set_yscale("log")
     label_values(times)
     times.set_ylabel("to the last of the other ranks [ms]")
     losses.set_ylabel("computing time lost by the site leader [ms]")
-    set_title(drawn, f"{operation} while a site leader computes: {bed}\n{subtitle}", 10)
-    drawn.savefig(path)
-    plt.close(drawn)
+    finish(drawn, path, f"{operation} while a site leader computes: {bed}\n{subtitle}")
 
 
 def _file_name(operation: str, bed: str) -> str:

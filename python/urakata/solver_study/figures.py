@@ -6,22 +6,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from urakata.measure.scales import begin_axes, label_values
+from urakata.measure.plots import (
+    BLUE,
+    GREEN,
+    PURPLE,
+    VERMILION,
+    Drawing,
+    begin,
+    discard,
+    finish,
+    legend_below,
+    set_grid,
+)
+from urakata.measure.scales import label_values
 from urakata.measure.sides import TITLES, Side
-from urakata.measure.titles import set_title
 from urakata.solver_study.results import PARTITIONS, Results
 from urakata.solver_study.tables import urakata_mode
-from urakata.space_study.part import Drawing
 
-# Okabe and Ito's colours, which the colour-blind can tell apart.
-_BLUE, _ORANGE, _GREEN, _PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 _Value = Callable[[Results, str, tuple[str, int]], float | None]
 
 
@@ -44,12 +48,12 @@ def _neighbour(measure: str, mode: str) -> _Value:
 def _lines(measure: str, mode: str) -> list[tuple[str, str, str, _Value]]:
     third = "double-buffered" if mode == "space" else "neighbour, Urakata"
     lines = [
-        ("Isend/Irecv/Waitall", _BLUE, "s", _messages(measure)),
-        ("one-sided, synchronised", _ORANGE, "^", _one_sided(measure)),
-        (third, _GREEN, "o", _neighbour(measure, mode)),
+        ("Isend/Irecv/Waitall", BLUE, "s", _messages(measure)),
+        ("one-sided, synchronised", VERMILION, "^", _one_sided(measure)),
+        (third, GREEN, "o", _neighbour(measure, mode)),
     ]
     if measure == "cg":
-        lines.append((f"{third}, pipelined CG", _PURPLE, "D", _neighbour("pipelined", mode)))
+        lines.append((f"{third}, pipelined CG", PURPLE, "D", _neighbour("pipelined", mode)))
     return lines
 
 
@@ -75,26 +79,24 @@ def _panel(axes: Axes, results: Results, family: str, partition: str, measure: s
     else:
         axes.set_title(PARTITIONS[partition], fontsize=10)
     axes.set_xlabel("parts")
-    begin_axes(axes)
+    set_grid(axes)
     return True
 
 
 def _draw(results: Results, family: str, measure: str, title: str, axis: str, cores: int, path: Path) -> bool:
     partitions = [name for name in PARTITIONS if any(place[0] == name for place in results.places())]
-    drawn, grid = plt.subplots(
-        1, len(partitions), figsize=(0.8 + 4.4 * len(partitions), 4.6), sharey=True, squeeze=False, layout="constrained"
-    )
+    drawn, grid = begin(0.8 + 4.4 * len(partitions), 4.6, columns=len(partitions))
     shown = [
         _panel(axes, results, family, partition, measure, cores)
         for axes, partition in zip(grid[0], partitions, strict=True)
     ]
     if any(shown):
         grid[0][0].set_ylabel(axis)
-        set_title(drawn, title, 11)
         handles, labels = grid[0][shown.index(True)].get_legend_handles_labels()
-        drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9)
-        drawn.savefig(path)
-    plt.close(drawn)
+        legend_below(drawn, handles, labels, len(labels), 9)
+        finish(drawn, path, title, 11)
+    else:
+        discard(drawn)
     return any(shown)
 
 

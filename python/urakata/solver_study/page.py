@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from urakata.measure.page import data_uri, render
+from urakata.measure.plots import Drawing
 from urakata.solver_study.results import STEPS, Results
 from urakata.solver_study.tables import all_tables, details
-from urakata.space_study.part import Drawing
 
 
 def write_page(document: dict[str, Any], results: Results, drawings: Sequence[Drawing], path: Path) -> None:

@@ -9,21 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from urakata.measure.scales import begin_axes, label_sizes, label_values
+from urakata.measure.plots import BLACK, BLUE, GREEN, VERMILION, Drawing, begin, finish, legend_below, set_grid
+from urakata.measure.scales import label_sizes, label_values
 from urakata.measure.sides import Side
-from urakata.measure.titles import set_title
-from urakata.space_study.part import Drawing
 from urakata.space_study.results import Results
 
-# Okabe and Ito's colours, which the colour-blind can tell apart.
-_COLOURS = {"openmpi": "#0072B2", "mpich": "#D55E00", "impi": "#009E73"}
+DPI = 140
+_COLOURS = {"openmpi": BLUE, "mpich": VERMILION, "impi": GREEN}
 _MARKERS = {"openmpi": "o", "mpich": "s", "impi": "^"}
 _GREY = "#666666"
 
@@ -47,21 +42,18 @@ def style(side: Side) -> dict[str, Any]:
     }
 
 
-def begin(width: float, height: float) -> tuple[Figure, Axes]:
+def begin_panel(width: float, height: float) -> tuple[Figure, Axes]:
     """An empty figure in inches."""
-    drawn, axes = plt.subplots(figsize=(width, height), layout="constrained")
-    begin_axes(axes)
+    drawn, ((axes,),) = begin(width, height)
+    set_grid(axes)
     return drawn, axes
 
 
-def finish(drawn: Figure, axes: Axes, title: str, subtitle: str, path: Path) -> None:
-    """Title above, legend below with two lines, so that an MPI library has a column; writes the PNG."""
-    set_title(drawn, f"{title}\n{subtitle}", 11)
+def finish_panel(drawn: Figure, axes: Axes, title: str, subtitle: str, path: Path) -> None:
+    """Legend below with two lines, so that an MPI library has a column; writes the PNG."""
     handles, labels = axes.get_legend_handles_labels()
-    columns = (len(labels) + 1) // 2
-    drawn.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
-    drawn.savefig(path, dpi=140)
-    plt.close(drawn)
+    legend_below(drawn, handles, labels, (len(labels) + 1) // 2, 9)
+    finish(drawn, path, f"{title}\n{subtitle}", 11, DPI)
 
 
 @dataclass(frozen=True)
@@ -91,7 +83,7 @@ class Curves:
         sizes = [size for size in results.points(self.quantity) if self.least <= size <= self.most]
         if not sizes:
             return False
-        drawn, axes = begin(8.5, 5.2)
+        drawn, axes = begin_panel(8.5, 5.2)
         for side in results.sides(self.quantity):
             measured = ((size, results.median(side, self.quantity, size)) for size in sizes)
             medians = {size: median for size, median in measured if median is not None}
@@ -108,7 +100,7 @@ class Curves:
         label_sizes(axes, sizes, self.across)
         label_values(axes)
         axes.set_ylabel(self.axis)
-        finish(drawn, axes, self.title, subtitle, path)
+        finish_panel(drawn, axes, self.title, subtitle, path)
         return True
 
 
@@ -124,8 +116,8 @@ def draw_ratios(results: Results, quantity: str, title: str, subtitle: str, path
     families = results.families(quantity)
     if not families:
         return False
-    drawn, axes = begin(8.5, 4.4)
-    axes.axhline(1.0, color="#000000", linewidth=1.0)
+    drawn, axes = begin_panel(8.5, 4.4)
+    axes.axhline(1.0, color=BLACK, linewidth=1.0)
     for family in families:
         ratios = {size: ratio for size, ratio in results.ratios(family, quantity).items() if size > 0}
         axes.plot(list(ratios), list(ratios.values()), **style(Side(family, "space")))
@@ -133,5 +125,5 @@ def draw_ratios(results: Results, quantity: str, title: str, subtitle: str, path
     label_sizes(axes, [size for size in results.points(quantity) if size > 0])
     label_values(axes)
     axes.set_ylabel("in a space / alone")
-    finish(drawn, axes, title, subtitle, path)
+    finish_panel(drawn, axes, title, subtitle, path)
     return True

@@ -9,18 +9,17 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
-import matplotlib.pyplot as plt
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from urakata.measure.plots import BLACK, Drawing, begin, finish
 from urakata.measure.scales import number_text
 from urakata.measure.sides import TITLES
 from urakata.measure.text_table import TextTable, ratio
-from urakata.measure.titles import set_title
 from urakata.sizes import size_text
-from urakata.space_study.figures import begin, colour_of, finish
-from urakata.space_study.part import Drawing, Part, Run
+from urakata.space_study.figures import DPI, begin_panel, colour_of, finish_panel
+from urakata.space_study.part import Part, Run
 from urakata.space_study.results import Results, Value, side_table
 
 PATTERN, SWEEP = "pattern", "sweep"
@@ -48,7 +47,7 @@ def _row_and_column(point: str) -> tuple[tuple[int, int], int]:
 def _draw_patterns(results: Results, subtitle: str, path: Path) -> None:
     families = results.families(PATTERN)
     patterns = results.points(PATTERN)
-    drawn, axes = begin(8.5, 1.8 + 0.42 * len(patterns))
+    drawn, axes = begin_panel(8.5, 1.8 + 0.42 * len(patterns))
     width = 0.8 / len(families)
     for number, family in enumerate(families):
         ratios = results.ratios(family, PATTERN)
@@ -61,7 +60,7 @@ def _draw_patterns(results: Results, subtitle: str, path: Path) -> None:
             color=colour_of(family),
             label=f"{TITLES[family]} in a space",
         )
-    axes.axvline(1.0, color="#000000", linewidth=1.0)
+    axes.axvline(1.0, color=BLACK, linewidth=1.0)
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, 0.4), max(high, 1.25))
@@ -70,7 +69,7 @@ def _draw_patterns(results: Results, subtitle: str, path: Path) -> None:
     axes.set_yticks(range(len(patterns)), patterns)
     axes.invert_yaxis()
     axes.set_xlabel("time of a message in a space / alone (left of 1 is faster)")
-    finish(drawn, axes, "Halo patterns of known programs", subtitle, path)
+    finish_panel(drawn, axes, "Halo patterns of known programs", subtitle, path)
 
 
 def _is_round(value: float) -> bool:
@@ -82,14 +81,8 @@ def _draw_sweep(results: Results, subtitle: str, path: Path) -> None:
     families = results.families(SWEEP)
     points = [_row_and_column(point) for point in results.points(SWEEP)]
     rows, columns = sorted({row for row, _ in points}), sorted({column for _, column in points})
-    drawn, grid = plt.subplots(
-        1,
-        len(families),
-        figsize=(2.2 + (0.75 * len(columns) + 0.6) * len(families), 2.0 + 0.36 * len(rows)),
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
+    width = 2.2 + (0.75 * len(columns) + 0.6) * len(families)
+    drawn, grid = begin(width, 2.0 + 0.36 * len(rows), columns=len(families))
     colours = ScalarMappable(Normalize(-2, 2), "PuOr_r")
     for family, axes in zip(families, grid[0], strict=True):
         cells = [[math.nan] * len(columns) for _ in rows]
@@ -110,9 +103,7 @@ def _draw_sweep(results: Results, subtitle: str, path: Path) -> None:
     bar = drawn.colorbar(colours, ax=list(grid[0]), ticks=[-2, -1, 0, 1, 2])
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{2.0**value:g}"))
     bar.ax.yaxis.set_minor_formatter(NullFormatter())
-    set_title(drawn, f"Blocks at a stride: time of a message in a space / alone\n{subtitle}", 11)
-    drawn.savefig(path, dpi=140)
-    plt.close(drawn)
+    finish(drawn, path, f"Blocks at a stride: time of a message in a space / alone\n{subtitle}", 11, DPI)
 
 
 def _draw(results: Results, subtitle: str, folder: Path) -> list[Drawing]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from urakata.measure.plots import Drawing
 from urakata.measure.sides import TITLES
 from urakata.measure.text_table import TextTable, cell, ratio
 from urakata.space_study.figures import Curves, draw_curves
-from urakata.space_study.part import Drawing, Part, by_ranks
+from urakata.space_study.part import Part, by_ranks
 from urakata.space_study.results import Results, Value
 
 _ALL_TO_ALLS = {"8": "8 B", "65536": "64 KiB"}

@@ -8,11 +8,12 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
+from urakata.measure.plots import Drawing
 from urakata.measure.sides import TITLES, Side
 from urakata.measure.text_table import TextTable, cell, ratio, ratio_cell, time_text
 from urakata.sizes import size_text
 from urakata.space_study.figures import Curves, Floor, draw_curves, draw_ratios
-from urakata.space_study.part import Drawing, Part, Run
+from urakata.space_study.part import Part, Run
 from urakata.space_study.results import Results, Value, side_table
 
 TRIP, FRESH, RATE, BANDWIDTH = "half round trip", "fresh message", "message rate", "bandwidth"

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from urakata.measure.page import data_uri, render
-from urakata.space_study.part import Drawing, Part
+from urakata.measure.plots import Drawing
+from urakata.space_study.part import Part
 from urakata.space_study.results import Results
 
 

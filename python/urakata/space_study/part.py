@@ -8,16 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from urakata.measure.plots import Drawing
 from urakata.measure.text_table import TextTable
 from urakata.space_study.results import Results, Value
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure that was drawn."""
-
-    title: str
-    path: Path
 
 
 @dataclass(frozen=True)

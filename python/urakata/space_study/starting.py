@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from urakata.measure.plots import Drawing
 from urakata.measure.sides import TITLES
 from urakata.measure.text_table import TextTable
-from urakata.space_study.figures import Curves
-from urakata.space_study.part import Drawing, Part, by_ranks
+from urakata.space_study.figures import Curves, draw_curves
+from urakata.space_study.part import Part, by_ranks
 from urakata.space_study.results import Results, Value
 
 JOB = "job"
@@ -25,8 +26,7 @@ _CURVES = Curves("starting", "A job that starts and ends", "ms, launcher include
 
 
 def _draw(results: Results, subtitle: str, folder: Path) -> list[Drawing]:
-    path = folder / f"{_CURVES.name}.png"
-    return [Drawing(_CURVES.title, path)] if _CURVES.draw(results, subtitle, path) else []
+    return draw_curves([_CURVES], results, subtitle, folder)
 
 
 def _tables(results: Results) -> list[TextTable]:
