@@ -16,7 +16,7 @@ from urakata.cli import build_app
 from urakata.launcher import Mpi
 from urakata.measure.sides import Side, both_of
 from urakata.space_study import layouts, memory, messages, session, starting
-from urakata.space_study.page import write_page
+from urakata.space_study.page import write_study
 from urakata.space_study.part import Part, Run
 from urakata.space_study.parts import PARTS
 from urakata.space_study.results import Results, Value, from_json
@@ -290,7 +290,7 @@ def test_figures_and_page(tmp_path: Path) -> None:
     for drawing in [one for some in drawings.values() for one in some]:
         assert drawing.path.read_bytes().startswith(b"\x89PNG")
     page = tmp_path / "index.html"
-    write_page(_document(study.as_json()), study, drawings, parts, page)
+    write_study(_document(study.as_json()), study, drawings, parts, page)
     text = page.read_text()
     assert text.count("data:image/png;base64,") == sum(map(len, drawings.values()))
     assert "a &lt;fast&gt; one" in text and "no reason" in text and "<script" not in text

@@ -32,8 +32,8 @@ NONE = Configuration("ibcast", "paper", 2, 2, "none")
 
 def test_lines_of_the_launcher_are_passed_over() -> None:
     outcome = Outcome()
-    for line in ("a warning", '{"type":"setup","ranks":2}', '{"type":"result","bytes":8}', '{"type":"skip","bytes":9}'):
-        outcome.take(line)
+    lines = ("a warning", '{"type":"setup","ranks":2}', '{"type":"result","bytes":8}', '{"type":"skip","bytes":9}')
+    outcome.take("\n".join(lines))
     assert (outcome.setup, outcome.results, outcome.skips) == ({"ranks": 2}, [{"bytes": 8}], [{"bytes": 9}])
 
 

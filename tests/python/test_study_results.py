@@ -13,7 +13,7 @@ from study_records import made_up_record, made_up_results
 from urakata.measure import text_table
 from urakata.overlap_study import measures, plots, tables
 from urakata.overlap_study.configuration import Configuration
-from urakata.overlap_study.page import write_page
+from urakata.overlap_study.page import write_study
 from urakata.overlap_study.results import Results, Row, fastest, from_json
 
 
@@ -182,7 +182,7 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
         "failed": [],
         "setups": {},
     }
-    write_page(document, results, figures, tmp_path / "index.html")
+    write_study(document, results, figures, tmp_path / "index.html")
     page = (tmp_path / "index.html").read_text()
     assert page.count("data:image/png;base64,") == 5
     assert "&lt;box&gt;" in page and "<box>" not in page

@@ -12,8 +12,8 @@ from urakata.compare import figure, tables
 from urakata.compare.session import Question
 from urakata.compare.trials import Session, Trials
 from urakata.compare.verdict import Verdict, command_line
+from urakata.measure import page
 from urakata.measure.machine import Machine
-from urakata.measure.page import data_uri, render
 from urakata.measure.text_table import time_text
 
 # Starting a job takes a second or so. Without it a run may be shorter, but the scheduler's ticks count then.
@@ -85,14 +85,12 @@ def write_page(document: dict[str, Any], session: Session, verdict: Verdict, fol
     title = f"{document['program']}, {document['ranks']} ranks"
     image = folder / "compare.svg"
     drawn = figure.draw(session, verdict.side, title if len(title) <= 200 else title[:197] + "...", image)
-    (folder / "index.html").write_text(
-        render(
-            "urakata.compare",
-            "compare.html.j2",
-            document=document,
-            shown=tables.table(session, verdict, document["output"]),
-            notes=tables.notes(session),
-            figure=data_uri(image) if drawn else "",
-        ),
-        encoding="utf-8",
+    page.write_page(
+        folder / "index.html",
+        "urakata.compare",
+        "compare.html.j2",
+        document=document,
+        shown=tables.table(session, verdict, document["output"]),
+        notes=tables.notes(session),
+        figure=page.data_uri(image) if drawn else "",
     )

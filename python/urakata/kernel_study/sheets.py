@@ -3,22 +3,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from dataclasses import astuple
 from pathlib import Path
 
 from urakata.kernel_study.results import Results
+from urakata.measure.sheet import write_sheet
 
 _OF_KEY = ("part", "operation", "bytes", "method", "algorithm", "steering")
-
-
-def _write(path: Path, columns: tuple[str, ...], rows: Iterator[tuple[object, ...]]) -> str:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow([*_OF_KEY, *columns])
-        table.writerows(rows)
-    return path.name
 
 
 def _values(results: Results) -> Iterator[tuple[object, ...]]:
@@ -38,8 +30,8 @@ def _interrupts(results: Results) -> Iterator[tuple[object, ...]]:
 
 def write_sheets(results: Results, folder: Path) -> list[str]:
     """kernel.csv, and interrupts.csv where interrupts were counted; their names."""
-    names = [_write(folder / "kernel.csv", ("quantity", "round", "value"), _values(results))]
+    names = [write_sheet(folder / "kernel.csv", (*_OF_KEY, "quantity", "round", "value"), _values(results))]
     if results.interrupts:
-        columns = ("kind", "core", "round", "value")
-        names.append(_write(folder / "interrupts.csv", columns, _interrupts(results)))
+        columns = (*_OF_KEY, "kind", "core", "round", "value")
+        names.append(write_sheet(folder / "interrupts.csv", columns, _interrupts(results)))
     return names

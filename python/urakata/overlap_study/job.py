@@ -65,15 +65,14 @@ class Outcome:
     results: list[Record] = field(default_factory=list)
     skips: list[Record] = field(default_factory=list)
 
-    def take(self, record: Record) -> None:
-        """Takes a record of bench/overlap."""
-        kind = record.pop("type")
-        if kind == "setup":
-            self.setup = record
-        elif kind == "result":
-            self.results.append(record)
-        else:
-            self.skips.append(record)
+    def take(self, said: str) -> None:
+        """Takes what bench/overlap printed."""
+        for record in records(said, '{"type":'):
+            kind = record.pop("type")
+            if kind == "setup":
+                self.setup = record
+            else:
+                (self.results if kind == "result" else self.skips).append(record)
 
 
 def rank_command(configuration: Configuration, place: Place, amounts: Amounts) -> list[str]:
@@ -143,8 +142,7 @@ def run_job(configuration: Configuration, place: Place, amounts: Amounts) -> Out
         command = [str(place.mpi.launcher), "-n", count, *arguments, *ranks]
         done = run(command, {**place.mpi.environment(), **added}, place.timeout_s)
     outcome = Outcome()
-    for record in records(done.checked().said, '{"type":'):
-        outcome.take(record)
+    outcome.take(done.checked().said)
     if not outcome.results and not outcome.skips:
         raise JobError("the program wrote no result")
     return outcome

@@ -6,12 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from urakata.measure.page import data_uri, render
+from urakata.measure.page import gallery, write_page
+from urakata.measure.plots import Drawing
 from urakata.overlap_study import measures
 from urakata.overlap_study.configuration import ENGINES
-from urakata.overlap_study.plots import Figure
 from urakata.overlap_study.results import Results
-from urakata.overlap_study.tables import choice, details, summary
+from urakata.overlap_study.tables import all_details, choice, summary
 
 _MEASURES = {
     "hidden": measures.HIDDEN_TEXT,
@@ -23,10 +23,10 @@ _MEASURES = {
 }
 
 
-def write_page(
+def write_study(
     document: dict[str, Any],
     results: Results,
-    figures: dict[tuple[str, str], list[tuple[Figure, Path]]],
+    figures: dict[tuple[str, str], list[Drawing]],
     path: Path,
 ) -> None:
     """`document` is what goes to overlap.json, with its machine, settings, warnings, refused and failed."""
@@ -34,22 +34,14 @@ def write_page(
         {
             "title": f"MPI_{operation.capitalize()}, computation: {kind}",
             "summary": summary(results, operation, kind),
-            "figures": [(figure.title, data_uri(image)) for figure, image in figures[operation, kind]],
-            "details": [
-                details(results, operation, kind, ranks)
-                for ranks in sorted(
-                    {
-                        one.ranks_per_node
-                        for one in results.configurations()
-                        if (one.operation, one.kind) == (operation, kind)
-                    }
-                )
-            ],
+            "figures": gallery(figures[operation, kind]),
+            "details": all_details(results, operation, kind),
         }
         for operation, kind in results.panels()
     ]
     used = list(dict.fromkeys(one.engine for one in results.configurations()))
-    text = render(
+    write_page(
+        path,
         "urakata.overlap_study",
         "overlap.html.j2",
         document=document,
@@ -58,4 +50,3 @@ def write_page(
         measures=_MEASURES,
         engines={name: ENGINES[name] for name in used},
     )
-    path.write_text(text, encoding="utf-8")

@@ -11,7 +11,19 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from urakata.measure.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION, begin, finish, legend_below, set_grid
+from urakata.measure.plots import (
+    BLACK,
+    BLUE,
+    GREEN,
+    ORANGE,
+    PURPLE,
+    VERMILION,
+    Drawing,
+    begin,
+    finish,
+    legend_below,
+    set_grid,
+)
 from urakata.measure.scales import label_sizes, label_values
 from urakata.overlap_study.configuration import Configuration
 from urakata.overlap_study.results import Results, Row
@@ -109,7 +121,7 @@ def _panel_title(here: list[Configuration]) -> str:
 
 def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: str, path: Path) -> None:
     """Writes one figure as PNG: a panel for each p_node, two in a line, with a common scale and one legend below."""
-    configurations = [one for one in results.configurations() if (one.operation, one.kind) == (operation, kind)]
+    configurations = results.of_panel(operation, kind)
     names = _names(configurations)
     nodes = sorted({one.ranks_per_node for one in configurations})
     columns = min(2, len(nodes))
@@ -142,12 +154,12 @@ def draw(figure: Figure, results: Results, operation: str, kind: str, subtitle: 
     finish(drawn, path, f"{figure.title}\nMPI_{operation.capitalize()}, {subtitle}", 12, dpi=140)
 
 
-def draw_all(results: Results, subtitle: str, folder: Path) -> dict[tuple[str, str], list[tuple[Figure, Path]]]:
+def draw_all(results: Results, subtitle: str, folder: Path) -> dict[tuple[str, str], list[Drawing]]:
     """All figures of all operations and kinds of computation; FIGURE-OPERATION-KIND.png in `folder`."""
-    written: dict[tuple[str, str], list[tuple[Figure, Path]]] = {}
+    written: dict[tuple[str, str], list[Drawing]] = {}
     for operation, kind in results.panels():
         for figure in FIGURES:
             path = folder / f"{figure.name}-{operation}-{kind}.png"
             draw(figure, results, operation, kind, f"computation: {kind}; {subtitle}", path)
-            written.setdefault((operation, kind), []).append((figure, path))
+            written.setdefault((operation, kind), []).append(Drawing(figure.title, path))
     return written

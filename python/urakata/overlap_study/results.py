@@ -120,6 +120,10 @@ class Results:
         """Each once."""
         return list(dict.fromkeys(row.configuration for row in self.rows))
 
+    def of_panel(self, operation: str, kind: str) -> list[Configuration]:
+        """Those of an operation and kind of computation."""
+        return [one for one in self.configurations() if (one.operation, one.kind) == (operation, kind)]
+
     def row(self, configuration: Configuration, size: int) -> Row | None:
         """The one row, or None."""
         return self._rows.get((configuration, size))

@@ -35,9 +35,7 @@ def _hidden(rows: list[Row]) -> str:
 def summary(results: Results, operation: str, kind: str) -> TextTable:
     """One row for each configuration: what it hides, costs and gains over all sizes."""
     rows = []
-    for one in results.configurations():
-        if (one.operation, one.kind) != (operation, kind):
-            continue
+    for one in results.of_panel(operation, kind):
         all_sizes = results.of(one)
         large = [row for row in all_sizes if row.bytes >= LARGE] or all_sizes
         measured = [row.measured() for row in large]
@@ -80,11 +78,7 @@ def summary(results: Results, operation: str, kind: str) -> TextTable:
 
 def details(results: Results, operation: str, kind: str, ranks_per_node: int) -> TextTable:
     """Overall time and what was hidden, a row for each size, a column for each configuration of one p_node."""
-    here = [
-        one
-        for one in results.configurations()
-        if (one.operation, one.kind, one.ranks_per_node) == (operation, kind, ranks_per_node)
-    ]
+    here = [one for one in results.of_panel(operation, kind) if one.ranks_per_node == ranks_per_node]
     sizes = sorted({row.bytes for one in here for row in results.of(one)})
     rows = []
     for size in sizes:
@@ -94,6 +88,12 @@ def details(results: Results, operation: str, kind: str, ranks_per_node: int) ->
         ["size", *(one.line for one in here)],
         rows,
     )
+
+
+def all_details(results: Results, operation: str, kind: str) -> list[TextTable]:
+    """The same for each p_node."""
+    divisions = sorted({one.ranks_per_node for one in results.of_panel(operation, kind)})
+    return [details(results, operation, kind, ranks) for ranks in divisions]
 
 
 def _cell(row: Row | None) -> str:
@@ -156,11 +156,5 @@ def all_tables(results: Results) -> list[TextTable]:
     """Choice, then for each operation and kind the summary and the details."""
     tables = [choice(results)]
     for operation, kind in results.panels():
-        tables.append(summary(results, operation, kind))
-        for ranks in sorted({one.ranks_per_node for one in _of(results, operation, kind)}):
-            tables.append(details(results, operation, kind, ranks))
+        tables += [summary(results, operation, kind), *all_details(results, operation, kind)]
     return tables
-
-
-def _of(results: Results, operation: str, kind: str) -> list[Configuration]:
-    return [one for one in results.configurations() if (one.operation, one.kind) == (operation, kind)]

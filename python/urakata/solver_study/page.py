@@ -3,50 +3,40 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from urakata.measure.page import data_uri, render
+from urakata.measure.page import gallery, write_page
 from urakata.measure.plots import Drawing
+from urakata.measure.sheet import write_sheet
 from urakata.solver_study.results import STEPS, Results
 from urakata.solver_study.tables import all_tables, details
 
 
-def write_page(document: dict[str, Any], results: Results, drawings: Sequence[Drawing], path: Path) -> None:
+def write_study(document: dict[str, Any], results: Results, drawings: Sequence[Drawing], path: Path) -> None:
     """`document` is what goes to solver.json."""
     cores = document["machine"]["cores"]
-    path.write_text(
-        render(
-            "urakata.solver_study",
-            "solver.html.j2",
-            document=document,
-            tables=all_tables(results, cores),
-            details=details(results, cores),
-            figures=[(drawing.title, data_uri(drawing.path)) for drawing in drawings],
-        ),
-        encoding="utf-8",
+    write_page(
+        path,
+        "urakata.solver_study",
+        "solver.html.j2",
+        document=document,
+        tables=all_tables(results, cores),
+        details=details(results, cores),
+        figures=gallery(drawings),
     )
+
+
+def _rounds(results: Results) -> Iterator[tuple[object, ...]]:
+    for key, row in results.rows.items():
+        named = (key.side.family, key.side.mode, key.partition, key.parts, key.measure, key.way)
+        for number, times in enumerate(zip(row.us, row.exchange_us, row.last_us, strict=True)):
+            steps = (row.steps[step][number] for step in STEPS)
+            yield (*named, number + 1, *times, *steps, row.iterations, row.residual)
 
 
 def write_csv(results: Results, path: Path) -> None:
     """A line for each side, partition, measure, way and round; times in microseconds."""
     columns = ["host", "mode", "partition", "parts", "measure", "way", "round", "us", "exchange_us", "last_us", *STEPS]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow([*columns, "iterations", "residual"])
-        for key, row in results.rows.items():
-            named = [key.side.family, key.side.mode, key.partition, key.parts, key.measure, key.way]
-            for number, us in enumerate(row.us):
-                steps = [row.steps[step][number] for step in STEPS]
-                values = [
-                    number + 1,
-                    us,
-                    row.exchange_us[number],
-                    row.last_us[number],
-                    *steps,
-                    row.iterations,
-                    row.residual,
-                ]
-                table.writerow([*named, *values])
+    write_sheet(path, [*columns, "iterations", "residual"], _rounds(results))

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from urakata.measure.page import data_uri, render
+from urakata.measure.page import gallery, write_page
 from urakata.measure.plots import Drawing
 from urakata.space_study.part import Part
 from urakata.space_study.results import Results
 
 
-def write_page(
+def write_study(
     document: dict[str, Any],
     results: Results,
     drawings: Mapping[str, Sequence[Drawing]],
@@ -25,6 +25,6 @@ def write_page(
     for part in parts:
         tables = part.tables(results)
         if tables:
-            images = [(drawing.title, data_uri(drawing.path)) for drawing in drawings[part.name]]
-            shown.append({"part": part, "summary": tables[0], "details": tables[1:], "figures": images})
-    path.write_text(render("urakata.space_study", "space.html.j2", document=document, parts=shown), encoding="utf-8")
+            figures = gallery(drawings[part.name])
+            shown.append({"part": part, "summary": tables[0], "details": tables[1:], "figures": figures})
+    write_page(path, "urakata.space_study", "space.html.j2", document=document, parts=shown)

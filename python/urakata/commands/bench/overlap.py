@@ -85,7 +85,7 @@ def _axes(
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
     from urakata.measure.text_table import show
-    from urakata.overlap_study.page import write_page
+    from urakata.overlap_study.page import write_study
     from urakata.overlap_study.plots import draw_all
     from urakata.overlap_study.results import from_json
     from urakata.overlap_study.tables import all_tables
@@ -97,7 +97,7 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> list[s
         return []
     subtitle = f"{document['machine']['host']} on {document['machine']['cpu']}, {document['settings']['cores']} cores"
     figures = draw_all(results, subtitle, output)
-    write_page(document, results, figures, output / "index.html")
+    write_study(document, results, figures, output / "index.html")
     return ["index.html", f"{sum(map(len, figures.values()))} figures"]
 
 

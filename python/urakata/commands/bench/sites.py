@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,29 +55,11 @@ Exit code: 0 all was measured; 1 a job failed; 2 it cannot be measured, or a val
 """
 
 
-def _write_csv(results: Results, output: Path) -> list[str]:
-    with (output / "sites.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["link", "operation", "bytes", "method", "round", "us", "chosen", "predicted_us", "paper_us"])
-        for key, row in results.rows.items():
-            for number, us in enumerate(row.us):
-                models = ("" if us_of is None else us_of for us_of in (row.predicted_us, row.paper_us))
-                table.writerow([*vars(key).values(), number + 1, us, row.chosen, *models])
-    if not results.relayed:
-        return ["sites.csv"]
-    with (output / "leader.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["link", "operation", "bytes", "engine", "round", "us", "idle_us", "compute_us", "lost_us"])
-        for key, relayed in results.relayed.items():
-            for number, values in enumerate(zip(*vars(relayed).values(), strict=True)):
-                table.writerow([*vars(key).values(), number + 1, *values])
-    return ["sites.csv", "leader.csv"]
-
-
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
     from urakata.measure.text_table import show
     from urakata.sites_study.figures import draw_all
     from urakata.sites_study.results import from_json
+    from urakata.sites_study.sheets import write_sheets
     from urakata.sites_study.tables import all_tables
 
     results = from_json(document)
@@ -88,7 +69,7 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> list[s
         return []
     settings = document["settings"]
     subtitle = f"link {settings['link_rate']}, connection {settings['flow_rate']}"
-    return [*_write_csv(results, output), *draw_all(results, subtitle, output)]
+    return [*write_sheets(results, output), *draw_all(results, subtitle, output)]
 
 
 def sites(

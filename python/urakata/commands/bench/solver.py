@@ -56,7 +56,7 @@ Exit code: 0 all was measured; 1 a job failed or gave a wrong result; 2 it canno
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
     from urakata.measure.text_table import show
     from urakata.solver_study.figures import draw_all
-    from urakata.solver_study.page import write_csv, write_page
+    from urakata.solver_study.page import write_csv, write_study
     from urakata.solver_study.results import from_json
     from urakata.solver_study.tables import all_tables
 
@@ -68,7 +68,7 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> list[s
         return []
     subtitle = f"{document['settings']['n']}³ rows, 27 points; {document['machine']['cpu']}, {cores} cores"
     drawings = draw_all(results, subtitle, cores, output)
-    write_page(document, results, drawings, output / "index.html")
+    write_study(document, results, drawings, output / "index.html")
     write_csv(results, output / "solver.csv")
     return ["index.html", "solver.csv", *(drawing.path.name for drawing in drawings)]
 

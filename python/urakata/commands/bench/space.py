@@ -42,7 +42,7 @@ Exit code: 0 all was measured; 1 a job failed; 2 it cannot be measured, or a val
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
     from urakata.measure.text_table import show
-    from urakata.space_study.page import write_page
+    from urakata.space_study.page import write_study
     from urakata.space_study.parts import PARTS
     from urakata.space_study.results import from_json
 
@@ -55,7 +55,7 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> list[s
     rounds = document["settings"]["repeats"]
     subtitle = f"{document['machine']['cpu']}, {rounds} round{'s' if rounds > 1 else ''}"
     drawings = {part.name: part.draw(results, subtitle, output) for part in parts}
-    write_page(document, results, drawings, parts, output / "index.html")
+    write_study(document, results, drawings, parts, output / "index.html")
     return ["index.html", f"{sum(map(len, drawings.values()))} figures"]
 
 
