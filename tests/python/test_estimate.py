@@ -9,8 +9,7 @@ import statistics
 import pytest
 
 from urakata.compare.interval import interval
-from urakata.measure.estimate import Estimate, drawn_again, mean_ratio, median_and_range, student_quantile
-from urakata.overlap_study import measures
+from urakata.measure.estimate import Estimate, drawn_again, mean_ratio, median_and_range, spread, student_quantile
 from urakata.report.whole import RankShare, Whole
 
 
@@ -41,7 +40,7 @@ def test_no_value_is_outside_of_its_bracket() -> None:
     for _ in range(200):
         values = [draw.lognormvariate(0, 1) for _ in range(draw.randint(1, 9))]
         whole = drawn_again(lambda numbers, of=values: statistics.fmean(of[i] for i in numbers), len(values))
-        quartiles, known = measures.spread(values), interval(values)
+        quartiles, known = spread(values), interval(values)
         assert whole and whole.low <= whole.value <= whole.high
         assert quartiles.low <= quartiles.median <= quartiles.high
         assert known.low <= known.median <= known.high

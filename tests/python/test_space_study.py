@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from urakata import paths
 from urakata.cli import build_app
 from urakata.launcher import Mpi
+from urakata.measure.estimate import Estimate
 from urakata.measure.sides import Side, both_of
 from urakata.space_study import layouts, memory, messages, session, starting
 from urakata.space_study.page import write_study
@@ -42,7 +43,8 @@ def test_ratios_compare_medians_where_both_sides_have_one() -> None:
     measured = results("q", {ALONE: {64: [9.0], 8: [4, 4, 4]}, WITHIN: {8: [2, 900, 2]}})
     assert measured.ratios("openmpi", "q") == {8: 0.5}
     assert measured.points("q") == [8, 64]
-    assert measured.median(WITHIN, "q", 64) is None and measured.spread(WITHIN, "q", 8) == (2, 900)
+    assert measured.median(WITHIN, "q", 64) is None
+    assert measured.known(WITHIN, "q", [8]) == {8: Estimate(2, 2, 900)}
 
 
 def test_sides_are_in_one_order_and_hosts_need_both() -> None:

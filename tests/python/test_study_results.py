@@ -11,6 +11,7 @@ import pytest
 from study_records import made_up_record, made_up_results
 
 from urakata.measure import text_table
+from urakata.measure.estimate import Spread, spread
 from urakata.overlap_study import measures, plots, tables
 from urakata.overlap_study.configuration import Configuration
 from urakata.overlap_study.page import write_study
@@ -60,10 +61,10 @@ def test_imb_divides_by_the_longer() -> None:
 def test_geometric_mean_and_spread() -> None:
     assert measures.geometric_mean([0.5, 2.0]) == pytest.approx(1.0)
     assert math.isnan(measures.geometric_mean([]))
-    assert measures.spread([1, 2, 3, 4, 5]) == measures.Spread(3, 2, 4, 5)
-    assert measures.spread([7.0]) == measures.Spread(7, 7, 7, 1)
+    assert spread([1, 2, 3, 4, 5]) == Spread(3, 2, 4, 5)
+    assert spread([7.0]) == Spread(7, 7, 7, 1)
     with pytest.raises(ValueError, match="no samples"):
-        measures.spread([])
+        spread([])
 
 
 def _row(engine: str) -> Row:

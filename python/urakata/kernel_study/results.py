@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from urakata.kernel_study.methods import Variant
+from urakata.measure.estimate import median
 
 QUANTITIES = (
     "us",
@@ -65,8 +66,7 @@ class Results:
 
     def median(self, key: Key, quantity: str) -> float | None:
         """Over the rounds; None where it was not measured."""
-        values = self.rows.get(key, {}).get(quantity)
-        return statistics.median(values) if values else None
+        return median(self.rows.get(key, {}).get(quantity))
 
     def interrupts_on(self, key: Key, kind: str, cores: Iterable[int]) -> float:
         """Of an operation, on these cores together: the median over the rounds."""

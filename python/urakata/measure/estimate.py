@@ -27,9 +27,34 @@ class Estimate:
         return f"{form(self.value)} ({within(self.low)} to {within(self.high)})"
 
 
+def median(values: Sequence[float] | None) -> float | None:
+    """Of one value a round; None where nothing was measured."""
+    return statistics.median(values) if values else None
+
+
 def median_and_range(values: Sequence[float]) -> Estimate:
     """Of one value a round. Raises statistics.StatisticsError without any."""
     return Estimate(statistics.median(values), min(values), max(values))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median and quartiles of samples."""
+
+    median: float
+    low: float
+    high: float
+    count: int
+
+
+def spread(samples: Sequence[float]) -> Spread:
+    """Quartiles by linear interpolation. Raises ValueError without samples."""
+    if not samples:
+        raise ValueError("no samples")
+    if len(samples) == 1:
+        return Spread(samples[0], samples[0], samples[0], 1)
+    low, middle, high = statistics.quantiles(samples, n=4, method="inclusive")
+    return Spread(middle, low, high, len(samples))
 
 
 def drawn_again(figure: Callable[[Sequence[int]], float | None], rounds: int) -> Estimate | None:

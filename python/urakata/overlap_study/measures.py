@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 OSU_TEXT = "max(0, 100 (1 - (overall - compute) / pure)), compute being the compute part of the overlapped turn"
 IMB_TEXT = (
@@ -60,23 +59,3 @@ def geometric_mean(ratios: Iterable[float]) -> float:
     if not values or min(values) <= 0:
         return math.nan
     return statistics.geometric_mean(values)
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Median and quartiles of samples."""
-
-    median: float
-    low: float
-    high: float
-    count: int
-
-
-def spread(samples: Sequence[float]) -> Spread:
-    """Quartiles by linear interpolation. Raises ValueError without samples."""
-    if not samples:
-        raise ValueError("no samples")
-    if len(samples) == 1:
-        return Spread(samples[0], samples[0], samples[0], 1)
-    low, middle, high = statistics.quantiles(samples, n=4, method="inclusive")
-    return Spread(middle, low, high, len(samples))

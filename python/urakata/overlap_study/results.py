@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from urakata.measure.estimate import Spread, spread
 from urakata.overlap_study import measures
 from urakata.overlap_study.configuration import OF_MPI_ASYNC, Configuration
 
@@ -30,9 +31,9 @@ class Row:
         """Of all rounds together."""
         return [float(value) for run in self.runs for value in run["samples"][name]]
 
-    def time(self, name: str) -> measures.Spread:
+    def time(self, name: str) -> Spread:
         """Median and quartiles of a time of TIMES."""
-        return measures.spread(self.samples(name))
+        return spread(self.samples(name))
 
     def progress_thread_cpu(self, loop: str) -> float:
         """CPU microseconds of background threads in a turn of `loop`, mean over ranks and rounds."""

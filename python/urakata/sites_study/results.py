@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from urakata.measure.estimate import median
 from urakata.sites_study import paper
 
 
@@ -77,7 +78,7 @@ class Results:
     def us(self, key: Key) -> float | None:
         """The median over rounds; None where it was not measured."""
         row = self.rows.get(key)
-        return statistics.median(row.us) if row and row.us else None
+        return median(row.us if row else None)
 
     def beds(self) -> list[str]:
         """The links."""

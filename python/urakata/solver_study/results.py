@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from urakata.measure.estimate import median
 from urakata.measure.sides import MODES, Side
 
 STEPS = ("start", "inner", "wait", "boundary", "reduce", "vectors")
@@ -103,7 +104,7 @@ class Results:
     def median(self, side: Side, place: tuple[str, int], measure: str, way: str) -> float | None:
         """Median over the rounds; None where it was not measured."""
         row = self.rows.get(Key(side, *place, measure, way))
-        return row.median if row and row.us else None
+        return median(row.us if row else None)
 
     def synchronised(self, side: Side, place: tuple[str, int], measure: str) -> tuple[str, float] | None:
         """The fastest form of one-sided with synchronisation, and its time."""

@@ -85,13 +85,10 @@ class Curves:
             return False
         drawn, axes = begin_panel(8.5, 5.2)
         for side in results.sides(self.quantity):
-            measured = ((size, results.median(side, self.quantity, size)) for size in sizes)
-            medians = {size: median for size, median in measured if median is not None}
-            places = list(medians)
-            axes.plot(places, list(medians.values()), **style(side))
-            bands = [results.spread(side, self.quantity, size) for size in medians]
-            low, high = [band[0] for band in bands], [band[1] for band in bands]
-            axes.fill_between(places, low, high, color=colour_of(side.family), alpha=0.12, linewidth=0)
+            known = results.known(side, self.quantity, sizes)
+            axes.plot(list(known), [one.value for one in known.values()], **style(side))
+            low, high = [one.low for one in known.values()], [one.high for one in known.values()]
+            axes.fill_between(list(known), low, high, color=colour_of(side.family), alpha=0.12, linewidth=0)
         for floor in self.floors:
             values = {size: value for size in sizes if (value := floor.value(results, size)) is not None}
             if values:

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from urakata.launcher import FAMILIES
+from urakata.measure.estimate import Estimate, median, median_and_range
 from urakata.measure.sides import Side, both_of
 from urakata.measure.text_table import TextTable, cell
 
@@ -55,22 +55,21 @@ class Results:
 
     def median(self, side: Side, quantity: str, point: Point) -> float | None:
         """Median over the rounds; None where it was not measured."""
-        series = self.values.get((side, quantity, point))
-        return statistics.median(series) if series else None
+        return median(self.values.get((side, quantity, point)))
 
     def both(self, family: str, quantity: str, point: Point) -> list[float | None]:
         """The medians of an MPI library alone, and in a space."""
         return [self.median(side, quantity, point) for side in both_of([family])]
 
-    def spread(self, side: Side, quantity: str, point: Point) -> tuple[float, float]:
-        """Least and most of the rounds."""
-        series = self.values[side, quantity, point]
-        return min(series), max(series)
+    def known(self, side: Side, quantity: str, points: Iterable[Point]) -> dict[Any, Estimate]:
+        """At each of the points that were measured: the median, and from the least to the most of the rounds."""
+        found = ((point, self.values.get((side, quantity, point))) for point in points)
+        return {point: median_and_range(series) for point, series in found if series}
 
     def floor(self, quantity: str, point: Point) -> float | None:
         """A quantity that no MPI has a part in: the median over all sides and rounds."""
         found = [value for (_, q, p), series in self.values.items() if (q, p) == (quantity, point) for value in series]
-        return statistics.median(found) if found else None
+        return median(found)
 
     def ratios(self, family: str, quantity: str) -> dict[Any, float]:
         """At each point that both have: in a space over alone."""

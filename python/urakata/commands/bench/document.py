@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console
 
 from urakata import paths
@@ -39,12 +40,15 @@ def begin_document(name: str) -> dict[str, Any]:
 
 
 def conclude(name: str, document: dict[str, Any], output: Path, json_file: Path | None, present: Present) -> None:
-    """Writes the JSON: alone where a file was named for it, else to the folder, beside what `present` writes there."""
+    """Writes the JSON: alone where a file was named for it, else to the folder, beside what `present` writes there.
+    Raises typer.Exit with code 1 where a job has failed."""
     write_json(document, json_file or output / f"{name}.json", compact=True)
     if json_file:
         show_notes(document, Console(stderr=True))
     else:
         _show_written([f"{name}.json", *present(document, output, Console())], output)
+    if document["failed"]:
+        raise typer.Exit(1)
 
 
 def show_again(name: str, earlier: Path, output: Path, present: Present) -> None:

@@ -38,6 +38,14 @@ def numbers(text: str, option: str) -> list[int]:
     return [int(name) for name in names]
 
 
+def listed_sizes(text: str, option: str) -> list[int]:
+    """As parse_sizes. BadParameter where one is not valid."""
+    try:
+        return parse_sizes(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
+
+
 def parse_sizes(text: str) -> list[int]:
     """8,64K,1M or powers of two 1:4M, in bytes. Raises ValueError."""
 

@@ -14,13 +14,22 @@ from rich.console import Console
 from urakata import launcher, paths
 from urakata.commands import job_options
 from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
-from urakata.commands.bench.options import DryRun, Earlier, LinkRate, PagesFolder, Timeout, listed, numbers, parse_sizes
+from urakata.commands.bench.options import (
+    DryRun,
+    Earlier,
+    LinkRate,
+    PagesFolder,
+    Timeout,
+    listed,
+    listed_sizes,
+    numbers,
+)
 from urakata.commands.bench.progress import with_progress
+from urakata.commands.bench.test_hosts import open_hosts
 from urakata.commands.run import check_options
 from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
-    from urakata.overlap_study.job import Place
     from urakata.overlap_study.plan import Axes
 
 _QUICK_SIZES = "8,8K,64K,1M"
@@ -182,10 +191,7 @@ def overlap(
         raise typer.BadParameter(f"{amount!r}: valid are paper, match", param_hint="--amount")
     if hosts and nodes > 1:
         raise typer.BadParameter("test hosts are on this machine: not together with --nodes", param_hint="--hosts")
-    try:
-        chosen_sizes = parse_sizes(sizes or (_QUICK_SIZES if quick else _STUDY_SIZES))
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--sizes") from error
+    chosen_sizes = listed_sizes(sizes or (_QUICK_SIZES if quick else _STUDY_SIZES), "--sizes")
 
     from urakata.measure.machine import describe_machine
     from urakata.measure.program import find_program
@@ -237,7 +243,7 @@ def overlap(
         make_folder(output)
     with ExitStack() as stack:
         if hosts:
-            place = _on_test_hosts(place, hosts, rate, stack)
+            place = replace(place, test_hosts=open_hosts(hosts, rate, stack))
         total = steps(plan, amounts, rounds)
         session = with_progress(total, lambda progress: run_session(plan, place, amounts, rounds, progress))
     document = {
@@ -262,15 +268,5 @@ def overlap(
         "rows": [row.as_json() for row in session.results.rows],
     }
     conclude("overlap", document, output, only_json, _present)
-    if session.failed or any(row.wrong for row in session.results.rows):
+    if any(row.wrong for row in session.results.rows):
         raise typer.Exit(1)
-
-
-def _on_test_hosts(place: Place, count: int, rate: str, stack: ExitStack) -> Place:
-    from urakata.hosts import Hosts, HostsError
-
-    try:
-        made = stack.enter_context(Hosts(count=count, rate=rate))
-    except (HostsError, ValueError) as error:
-        raise paths.NotFoundError(f"--hosts {count}: {error}") from error
-    return replace(place, test_hosts=made)

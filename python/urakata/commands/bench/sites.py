@@ -193,8 +193,6 @@ def sites(
         **session.results.as_json(),
     }
     conclude("sites", document, output, only_json, _present)
-    if session.failed:
-        raise typer.Exit(1)
 
 
 @dataclass(frozen=True)

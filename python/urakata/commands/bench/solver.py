@@ -15,6 +15,7 @@ from urakata import launcher, paths
 from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
 from urakata.commands.bench.options import DryRun, Earlier, LinkRate, Timeout, listed, numbers
 from urakata.commands.bench.progress import with_progress
+from urakata.commands.bench.test_hosts import open_hosts
 from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def solver(
         )
     with ExitStack() as stack:
         if hosts:
-            place = _on_test_hosts(place, hosts, rate, stack)
+            place = replace(place, test_hosts=open_hosts(hosts, rate, stack))
         session = with_progress(
             rounds * len(jobs), lambda progress: run_session(jobs, place, amounts, rounds, progress)
         )
@@ -210,15 +211,3 @@ def solver(
         **session.results.as_json(),
     }
     conclude("solver", document, output, only_json, _present)
-    if session.failed:
-        raise typer.Exit(1)
-
-
-def _on_test_hosts(place: Place, count: int, rate: str, stack: ExitStack) -> Place:
-    from urakata.hosts import Hosts, HostsError
-
-    try:
-        made = stack.enter_context(Hosts(count=count, rate=rate))
-    except (HostsError, ValueError) as error:
-        raise paths.NotFoundError(f"--hosts {count}: {error}") from error
-    return replace(place, test_hosts=made)

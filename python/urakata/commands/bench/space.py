@@ -141,5 +141,3 @@ def space(
         "rows": session.results.as_json(),
     }
     conclude("space", document, output, only_json, _present)
-    if session.failed:
-        raise typer.Exit(1)
