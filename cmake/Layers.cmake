@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # urakata_layer(NAME DEPENDS LAYER...): the folder's sources as one static target. A layer sees only its own headers and
 # those of the layers that it depends on: each gets an include root that holds nothing but itself, so that an include
-# against the table of layers in docs/design/architecture.md does not compile.
+# against the table of layers in docs/design/architecture.md does not compile. WITHOUT: files of the folder that belong to
+# a component that is not built.
 function(urakata_layer name)
-  cmake_parse_arguments(LAYER "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(LAYER "" "" "DEPENDS;LIBRARIES;WITHOUT" ${ARGN})
   set(root ${PROJECT_BINARY_DIR}/layers/${name})
   file(MAKE_DIRECTORY ${root})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${name} SYMBOLIC)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/*/*.cpp)
+  list(TRANSFORM LAYER_WITHOUT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  if(LAYER_WITHOUT)
+    list(REMOVE_ITEM sources ${LAYER_WITHOUT})
+  endif()
   list(TRANSFORM LAYER_DEPENDS PREPEND urakata_)
   if(sources)
     add_library(urakata_${name} STATIC ${sources})
@@ -21,14 +26,19 @@ function(urakata_layer name)
   target_link_libraries(urakata_${name} ${scope} ${LAYER_DEPENDS} ${LAYER_LIBRARIES})
 endfunction()
 
-# urakata_tests(LAYER...): tests/LAYER/*.cpp as one GoogleTest program, registered with ctest.
+# urakata_tests(LAYER WITHOUT FILE...): tests/LAYER/*.cpp as one GoogleTest program, registered with ctest.
 function(urakata_tests name)
+  cmake_parse_arguments(TESTS "" "" "WITHOUT" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cpp)
+  list(TRANSFORM TESTS_WITHOUT PREPEND ${PROJECT_SOURCE_DIR}/tests/${name}/)
+  if(TESTS_WITHOUT)
+    list(REMOVE_ITEM sources ${TESTS_WITHOUT})
+  endif()
   if(NOT sources)
     return()
   endif()
   add_executable(test_${name} ${sources})
-  target_link_libraries(test_${name} PRIVATE urakata_${name} urakata_warnings GTest::gtest_main ${ARGN})
+  target_link_libraries(test_${name} PRIVATE urakata_${name} urakata_warnings GTest::gtest_main)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()

@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
+# Programs that come with a component: the CMake option that a build may switch it off by.
+_COMPONENTS = {"urakata-link": "URAKATA_SITES"}
 
 
 class NotFoundError(Exception):
@@ -53,7 +55,8 @@ def program(name: str) -> Path:
     """A program of Urakata, such as `urakata-exec`, `urakata-schedule` or `bench/overlap`."""
     path = prefix() / "bin" / name
     if not path.is_file():
-        raise NotFoundError(f"{name} is not in {path.parent}. In the source tree, run ./dev build.")
+        off = f" A build with {_COMPONENTS[name]}=OFF lacks it." if name in _COMPONENTS else ""
+        raise NotFoundError(f"{name} is not in {path.parent}. In the source tree, run ./dev build.{off}")
     return path
 
 

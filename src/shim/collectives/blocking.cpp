@@ -9,12 +9,11 @@
 #include "shim/collectives/start.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
-#include "shim/process/site_links.hpp"
 #include "shim/profile/profiled.hpp"
 #include "shim/requests/completion.hpp"
 #include "shim/requests/engine_wait.hpp"
+#include "shim/sites/between_sites.hpp"
 #include "tune/decision.hpp"
-#include "tune/lanes_choice.hpp"
 
 namespace urakata::shim {
 
@@ -62,7 +61,7 @@ bool ours(const Communicator& comm, const Call& call) {
     return options().neighborhood == NeighborhoodWish::always || tune::blocking_pays(comm.medium());
   if (options().blocking == BlockingWish::always) return true;
   if (comm.placement() == nullptr) return false;
-  return !is_exchange(call.operation) || tune::exchange_gains(*comm.placement(), link_between);
+  return !is_exchange(call.operation) || exchange_gains_between_sites(*comm.placement());
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include "base/log.hpp"
 #include "base/options/options.hpp"
 #include "collectives/schedule_table.hpp"
-#include "shim/collectives/between_sites.hpp"
 #include "shim/collectives/chained.hpp"
+#include "shim/sites/between_sites.hpp"
 #include "tune/decision.hpp"
 
 namespace urakata::shim {

@@ -13,6 +13,7 @@
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
+#include "shim/sites/between_sites.hpp"
 
 namespace urakata::shim {
 
@@ -47,7 +48,7 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   if (!sites.empty()) {
     std::vector<std::int32_t> nodes;
     for (const std::int32_t member : world) nodes.push_back(process().job().nodes()[static_cast<std::size_t>(member)]);
-    placement_.emplace(sites, nodes);
+    placement_ = placement_at_sites(sites, nodes);
   }
   contexts.reserve(world.size());
   if (!numbers_.known()) return;  // the part of another that the kernel runs

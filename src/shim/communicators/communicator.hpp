@@ -19,7 +19,6 @@
 #include "base/threads.hpp"
 #include "engine/engine.hpp"
 #include "job/contexts.hpp"
-#include "lanes/site_placement.hpp"
 #include "shim/collectives/channel_sets.hpp"
 #include "shim/collectives/prepared.hpp"
 #include "shim/communicators/error_handler.hpp"
@@ -27,6 +26,10 @@
 #include "shim/native/abi.hpp"
 #include "transport/group.hpp"
 #include "tune/decision.hpp"
+
+namespace urakata::lanes {
+class Placement;
+}
 
 namespace urakata::shim {
 
@@ -66,7 +69,7 @@ class Communicator final : public transport::Group {
   tune::Medium medium() const;
 
   // Where its ranks are; nullptr: all are at one site.
-  const lanes::Placement* placement() const { return placement_ ? &*placement_ : nullptr; }
+  const lanes::Placement* placement() const { return placement_.get(); }
 
   // Those of its topology; nullptr where it has none.
   const Neighbours* neighbours();
@@ -85,7 +88,7 @@ class Communicator final : public transport::Group {
   MPI_Comm handle_;  // the program's
   job::MemberContexts numbers_;
   std::shared_ptr<job::ChildContexts> children_;
-  std::optional<lanes::Placement> placement_;
+  std::shared_ptr<const lanes::Placement> placement_;
   bool by_wire_ = false;            // all messages between its nodes go by wire
   Communicator* origin_ = nullptr;  // of a sibling; retained
   struct Part {

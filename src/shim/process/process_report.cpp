@@ -18,8 +18,8 @@
 #include "shim/native/native_library.hpp"
 #include "shim/process/own_program.hpp"
 #include "shim/process/process.hpp"
-#include "shim/process/process_sites.hpp"
 #include "shim/process/space.hpp"
+#include "shim/sites/between_sites.hpp"
 #include "space/registry.hpp"
 
 namespace urakata::shim {

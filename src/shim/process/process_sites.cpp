@@ -3,30 +3,19 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <span>
+#include <string>
 #include <utility>
 
 #include "base/log.hpp"
 #include "base/options/options.hpp"
-#include "base/waiting.hpp"
 #include "job/site_exchange.hpp"
 #include "job/sites.hpp"
-#include "shim/native/native_bootstrap.hpp"
-#include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/refusal.hpp"
-#include "shim/process/site_links.hpp"
-#include "transport/stripes/stripes.hpp"
+#include "shim/sites/between_sites.hpp"
 
 namespace urakata::shim {
-
-namespace {
-
-constexpr std::uint32_t kStandardStreams = 4;
-
-}  // namespace
 
 Sites Process::meet_sites(job::Bootstrap& world, const Network& network) {
   std::array<char, 256> name{};
@@ -37,41 +26,15 @@ Sites Process::meet_sites(job::Bootstrap& world, const Network& network) {
     for (;;) pause();  // until rank 0 has ended the job
   }
   Sites sites = std::move(*settled);
-  if (const std::string one_way = job::one_way_link(sites, network); !one_way.empty()) {
-    log::warning_of_all("%s; collectives between the sites go as within one", one_way.c_str());
+  std::string why_as_one = job::one_way_link(sites, network);
+  if (why_as_one.empty() && sites.count > 1) why_as_one = why_not_between_sites();
+  if (!why_as_one.empty()) {
+    log::warning_of_all("%s; collectives between the sites go as within one", why_as_one.c_str());
     sites = Sites();
-    sites.why = one_way;
+    sites.why = why_as_one;
   }
   sites_text_ = job::described(sites, network);
   return sites;
-}
-
-void Process::open_stripes() {
-  if (sites_.count < 2) return;
-  log::information("%s", sites_text_.c_str());
-  const std::uint32_t streams = options().connections != 0 ? options().connections : kStandardStreams;
-  if (wiring_.wire() != nullptr) {
-    auto opened = transport::Stripes::open(*wiring_.wire(), failures_,
-                                           {.streams = streams, .congestion = std::string(options().congestion)});
-    if (opened.ok()) {
-      stripes_ = opened->release();
-    } else {
-      log::warning("%s", opened.error().message.c_str());
-    }
-  }
-  // Both ends of a pair must have them.
-  enum class Has : std::uint8_t { stripes, no_wire, neither };
-  NativeBootstrap world(world_);
-  const auto all = world.gathered(stripes_ != nullptr         ? Has::stripes
-                                  : wiring_.wire() == nullptr ? Has::no_wire
-                                                              : Has::neither);
-  if (all.empty() || std::ranges::find(all, Has::neither) != all.end()) {
-    delete std::exchange(stripes_, nullptr);
-  } else if (stripes_ != nullptr && options().connections == 0 && std::ranges::find(all, Has::no_wire) == all.end()) {
-    learn_links(world, *stripes_, sites_, job_.nodes(),
-                [this](std::int32_t one, std::int32_t other) { return transports_.by_wire(one, other); });
-    stripes_->set_streams(streams);  // to whom the link is not known
-  }
 }
 
 std::vector<bool> ranks_at_other_sites() {
@@ -81,54 +44,6 @@ std::vector<bool> ranks_at_other_sites() {
     far.push_back(site != sites.of[static_cast<std::size_t>(process().world_rank())]);
   }
   return far;
-}
-
-observe::Meta::Sites report_of_sites() {
-  observe::Meta::Sites told;
-  const Sites& sites = process().sites();
-  if (sites.count < 2) return told;
-  told.found = process().sites_text();
-  const auto own = static_cast<std::size_t>(sites.of[static_cast<std::size_t>(process().world_rank())]);
-  for (std::size_t site = 0; site < sites.count; ++site) {
-    const std::uint32_t round_trip_us = sites.round_trip_us[own * sites.count + site];
-    told.ways.push_back({.site = sites.names[site], .round_trip_ms = round_trip_us * 1e-3});
-  }
-  if (process().stripes() != nullptr) {
-    for (const auto& [rank, traffic] : process().stripes()->traffic()) {
-      auto& way = told.ways[static_cast<std::size_t>(sites.of[static_cast<std::size_t>(rank)])];
-      way.bytes += traffic.bytes;
-      way.pieces += traffic.pieces;
-      way.again += traffic.again;
-      way.connections = std::max(way.connections, traffic.stripes);
-      way.lost += traffic.lost;
-    }
-  }
-  told.ways.erase(told.ways.begin() + static_cast<std::ptrdiff_t>(own));
-  told.links = report_of_links(sites);
-  return told;
-}
-
-void Process::settle_stripes() {
-  if (sites_.count < 2) return;
-  Ladder ladder(oversubscribed_);
-  const auto settled = [&] {
-    if (stripes_ == nullptr || stripes_->settled()) return true;
-    progress_.step_all();
-    return false;
-  };
-  while (!settled()) ladder.step();
-  // What a lost stripe had comes again over another one, also what has come: until all are settled, all answer.
-  NativeBootstrap(world_).meet([&] {
-    settled();
-    ladder.step();
-  });
-}
-
-void Process::judge_links() {
-  if (sites_.count < 2) return;
-  NativeBootstrap world(world_);
-  // As in open_stripes(): one that lacks them has learnt nothing, and then none has.
-  if (stripes_ != nullptr && any_link_known()) shim::judge_links(world, *stripes_, sites_);
 }
 
 }  // namespace urakata::shim

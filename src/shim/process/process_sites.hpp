@@ -4,14 +4,9 @@
 
 #include <vector>
 
-#include "observe/report.hpp"
-
 namespace urakata::shim {
 
 // Of each rank of MPI_COMM_WORLD: is it at another site than this one? Empty: there is one site.
 std::vector<bool> ranks_at_other_sites();
-
-// Where the job's nodes are, and what this rank has sent to other sites.
-observe::Meta::Sites report_of_sites();
 
 }  // namespace urakata::shim

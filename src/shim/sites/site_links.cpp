@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "shim/process/site_links.hpp"
+#include "shim/sites/site_links.hpp"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "shim/collectives/between_sites.hpp"
+#include "shim/sites/between_sites.hpp"
 
 #include <mutex>
 #include <set>
@@ -9,8 +9,9 @@
 #include "base/log.hpp"
 #include "base/options/options.hpp"
 #include "lanes/lanes.hpp"
+#include "lanes/site_placement.hpp"
 #include "shim/collectives/prepared.hpp"
-#include "shim/process/site_links.hpp"
+#include "shim/sites/site_links.hpp"
 #include "transport/stripes/stripes.hpp"
 #include "tune/lanes_choice.hpp"
 
@@ -34,6 +35,17 @@ std::vector<Streams> streams_of(Operation operation, const collectives::Argument
 }
 
 }  // namespace
+
+std::string why_not_between_sites() { return ""; }
+
+std::shared_ptr<const lanes::Placement> placement_at_sites(std::span<const std::int32_t> sites,
+                                                           std::span<const std::int32_t> nodes) {
+  return std::make_shared<const lanes::Placement>(sites, nodes);
+}
+
+bool exchange_gains_between_sites(const lanes::Placement& placement) {
+  return tune::exchange_gains(placement, link_between);
+}
 
 BetweenSites between_sites(Operation operation, const collectives::Arguments& arguments,
                            const lanes::Placement& placement) {
