@@ -6,6 +6,8 @@
 
 #include "base/options/options.hpp"
 #include "shim/collectives/message_exchange.hpp"
+#include "shim/collectives/prepared.hpp"
+#include "shim/collectives/staging.hpp"
 #include "shim/collectives/start.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"

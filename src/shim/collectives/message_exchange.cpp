@@ -65,6 +65,7 @@ EndpointComm* exchange_comm(MPI_Comm comm) {
 // Readies it to begin. `request` is fresh, and holds after an error what it was given.
 int prepare_messages(const Call& call, Reading& reading, Communicator& comm, EndpointComm& endpoint_comm,
                      Request& request) {
+  request.type = RequestType::exchange;
   request.communicator = &comm;
   comm.retain();
   return or_no_memory([&]() -> int {

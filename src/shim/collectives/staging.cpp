@@ -28,7 +28,7 @@ int failed(const Error& error) {
   return MPI_ERR_OTHER;
 }
 
-int code_of(const Status& status) { return status ? MPI_SUCCESS : failed(status.error()); }
+int staged_code(const Status& status) { return status ? MPI_SUCCESS : failed(status.error()); }
 
 Staging& staging_of(Request& request) {
   if (request.staging == nullptr) request.staging = std::make_unique<Staging>();
@@ -128,15 +128,6 @@ int stage_reduction(Call& call, const Reading& reading, Request& request) {
   return stage(std::move(parts), call.recv.address, request, &Staging::recv);
 }
 
-// Bytes of a received message.
-std::uint64_t received(const Request& request) {
-  MPI_Status status;
-  message_status(request, &status);
-  MPI_Count bytes = 0;
-  native.Get_elements_x(&status, MPI_BYTE, &bytes);
-  return static_cast<std::uint64_t>(bytes);
-}
-
 struct LeftBehind {
   SpinLock lock;
   Request* first = nullptr;
@@ -156,7 +147,7 @@ int fetch(Request& request) {
   staging.written = false;
   for (StagingBuffer* staged : {staging.send.get(), staging.recv.get()}) {
     if (staged == nullptr) continue;
-    if (const int code = code_of(staged->fetch()); code != MPI_SUCCESS) return code;
+    if (const int code = staged_code(staged->fetch()); code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }
@@ -204,12 +195,8 @@ int stage_beside(Request& request, MessageDescriptor& send) {
 int settle(Request& request) {
   Staging& staging = *request.staging;
   if (!request.active || staging.recv == nullptr || std::exchange(staging.written, true)) return MPI_SUCCESS;
-  if (request.is_message()) {
-    if (request.message.descriptor.is_send()) return MPI_SUCCESS;
-    return code_of(staging.recv->store(received(request)));
-  }
-  const int code = request.run != nullptr ? request.run->error : request.exchange->error();
-  return code == MPI_SUCCESS ? code_of(staging.recv->store()) : MPI_SUCCESS;
+  const std::uint64_t bytes = request.operations().received(request);
+  return bytes != 0 ? staged_code(staging.recv->store(bytes)) : MPI_SUCCESS;
 }
 
 void leave_to_settle(Request& request) {

@@ -20,6 +20,7 @@
 #include "shim/collectives/message_exchange.hpp"
 #include "shim/collectives/prepare.hpp"
 #include "shim/collectives/small_collectives.hpp"
+#include "shim/collectives/staging.hpp"
 #include "shim/collectives/start_meter.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/native_messages.hpp"
@@ -89,6 +90,7 @@ int fail_unprepared(Communicator& comm, int code) {
 }
 
 void give_run(Request& request, Prepared& prepared, Communicator& comm) {
+  request.type = RequestType::collective;
   request.communicator = &comm;
   Run& run = *prepared.take();
   request.run = &run;
@@ -162,6 +164,7 @@ bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<
                       Communicator& group, MPI_Request* request_out) {
   if (exchange == nullptr || !exchange->meet(call, reading, group)) return false;
   Request& request = *make_request();
+  request.type = RequestType::exchange;
   request.communicator = &group;
   request.persistent = true;
   retain_types(reading, request);
@@ -325,19 +328,6 @@ int submit(Request& request, std::uint64_t begin) {
     request.observed.returned(call_end(), profiled);
     if (request.call_site != nullptr)
       request.observed.at(request.call_site);  // else by the caller, when it knows where
-  }
-  return MPI_SUCCESS;
-}
-
-int start_again(Request& request) {
-  const std::uint64_t begin = request.call_site != nullptr ? call_begin() : 0;
-  if (request.run != nullptr) return submit(request, begin);
-  if (begin != 0) request.observed.started(begin);
-  request.active = true;
-  request.exchange->begin();
-  if (begin != 0) {
-    request.observed.returned(now_ns(), profiled);
-    request.observed.at(request.call_site);
   }
   return MPI_SUCCESS;
 }

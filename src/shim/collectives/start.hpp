@@ -62,9 +62,6 @@ observe::CallSite* call_site(observe::Observer& observer, const Call& call, cons
 // Submits the instance of a request whose buffers are bound. `begin` is the time of the call for the report, or 0.
 int submit(Request& request, std::uint64_t begin);
 
-// Starts a prepared persistent request that is inactive.
-int start_again(Request& request);
-
 // Starts many of them: what one engine runs is handed to it together. Does not allocate once as many have been started
 // before. By one thread.
 class StartList {

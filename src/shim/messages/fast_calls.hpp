@@ -60,6 +60,7 @@ namespace urakata::shim {
   if (descriptor.carrier != Carrier::space) return start_staged(copy_of(descriptor), handle);
   if (!have_request()) return no_request(copy_of(descriptor));
   Request& request = *make_request();
+  request.type = RequestType::message;
   request.message.endpoint_comm().store(descriptor.endpoint_comm, std::memory_order_release);
   descriptor.endpoint_comm->retain();
   if (descriptor.buffer.layout != nullptr) {
@@ -86,6 +87,7 @@ namespace urakata::shim {
   EndpointComm* const endpoint_comm = message.descriptor.endpoint_comm;
   message.endpoint_comm().store(nullptr, std::memory_order_release);
   endpoint_comm->release();
+  request.type = RequestType::none;
   request.active = false;
   give_request_back(request);
   *handle = MPI_REQUEST_NULL;

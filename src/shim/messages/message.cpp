@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include "shim/collectives/staging.hpp"
 #include "shim/messages/fast_calls.hpp"
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/native_library.hpp"
@@ -131,6 +132,7 @@ int no_request(const MessageDescriptor& descriptor) { return refuse(descriptor, 
 
 Request& make_message(const MessageDescriptor& descriptor) {
   Request& request = *make_request();
+  request.type = RequestType::message;
   request.message.describe(descriptor);
   descriptor.endpoint_comm->retain();
   if (descriptor.type != nullptr) datatype_of(descriptor).retain();
@@ -251,13 +253,6 @@ void wait_for_message(Request& request) {
   }
 }
 
-void note_unsuccessful_test(Request& request) {
-  if (!request.is_message()) return;
-  for (p2p::Request* part : {request.message.open, request.message.beside}) {
-    if (part != nullptr) endpoint()->note_unsuccessful_test(*part);
-  }
-}
-
 void note_unsuccessful_call() {
   // Each time, since a large message of the MPI library's may need thousands of tests. The core is not given away:
   // another rank may keep it for a whole turn.
@@ -266,12 +261,12 @@ void note_unsuccessful_call() {
   endpoint()->backoff_settings().poll();
 }
 
-int finish_message(Request& request, MPI_Status* status, bool* told) {
+RequestResult finish_message(Request& request, MPI_Status* status) {
   MessageState& message = request.message;
-  *told = false;
-  int code = MPI_SUCCESS;
+  RequestResult result;
+  int& code = result.code;
   if (message.mixed != nullptr) {
-    code = end_mixed(message.mixed->end(), status, told);
+    code = end_mixed(message.mixed->end(), status, &result.told);
   } else {
     message_status(request, status);
   }
@@ -289,7 +284,7 @@ int finish_message(Request& request, MPI_Status* status, bool* told) {
   }
   message.mixed.reset();
   message.open = message.beside = nullptr;
-  return code;
+  return result;
 }
 
 void message_status(const Request& request, MPI_Status* status) {

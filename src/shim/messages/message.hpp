@@ -13,6 +13,7 @@
 #include "shim/messages/message_arguments.hpp"
 #include "shim/messages/native_receive_calls.hpp"
 #include "shim/native/abi.hpp"
+#include "shim/requests/request_operations.hpp"
 
 namespace urakata::shim {
 
@@ -116,10 +117,8 @@ int send_beside(Request& request, MessageDescriptor send);
 [[gnu::cold]] int finish_staged(MPI_Request handle, MPI_Status* status);                // waits
 [[gnu::cold]] int run_staged(const MessageDescriptor& descriptor, MPI_Status* status);  // both
 void wait_for_message(Request& request);
-// A call that does not wait for this request alone has found it unfinished: as if it waited, a send may be set aside.
-// Nothing where it is no message.
-void note_unsuccessful_test(Request& request);
-// Such a call has found nothing done: as if it waited, the MPI library moves. Nothing where the rank is in no space.
+// A call that tests requests has found none done. The MPI library moves on as if the call waited. Nothing if the rank
+// has no endpoint.
 void note_unsuccessful_call();
 
 // The MPI error code of a message that is done.
@@ -127,9 +126,8 @@ inline int code_of(const p2p::Result& result) {
   if (result.outcome == p2p::Outcome::failed) return MPI_ERR_OTHER;
   return result.outcome == p2p::Outcome::truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
-// The request is done: the status, and the error code. The endpoint gets its part back. `told`: the error handler has
-// been called.
-int finish_message(Request& request, MPI_Status* status, bool* told);
+// Sets the status of a done request, whose parts the endpoint gets back.
+RequestResult finish_message(Request& request, MPI_Status* status);
 // The status of a done request that stays as it is.
 void message_status(const Request& request, MPI_Status* status);
 // As MPI_Request_free: what is active is finished without the program. False: the caller destroys the request. True: it

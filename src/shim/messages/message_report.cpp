@@ -114,7 +114,7 @@ void ObservedMessage::prepared(MPI_Request handle) { attach(handle); }
 void ObservedMessage::attach(MPI_Request handle) {
   Request* const request = site_ != nullptr && is_ours(handle) ? find_request(handle) : nullptr;
   if (request == nullptr) return;
-  if (request->shared) {
+  if (request->type == RequestType::finished_send) {
     site_->ended();  // a send that was finished when it was started: there is nothing to wait for
     site_->brief();
   } else {

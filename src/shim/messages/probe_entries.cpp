@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Probe, MPI_Iprobe, and matched probes with the receives of what they found.
+#include "shim/collectives/staging.hpp"
 #include "shim/entries.hpp"
 #include "shim/messages/message.hpp"
 #include "shim/messages/native_receive_calls.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Recv, MPI_Irecv, MPI_Recv_init, MPI_Sendrecv and MPI_Sendrecv_replace.
+#include "shim/collectives/staging.hpp"
 #include "shim/entries.hpp"
 #include "shim/messages/fast_calls.hpp"
 #include "shim/messages/message_report.hpp"

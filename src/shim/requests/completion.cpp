@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shim/requests/completion.hpp"
 
+#include "shim/collectives/staging.hpp"
 #include "shim/messages/fast_calls.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/native/native_library.hpp"
@@ -10,13 +11,12 @@
 
 namespace urakata::shim {
 
-void Failure::note(Request& request, int code, bool told) {
-  if (code == MPI_SUCCESS || any()) return;
-  code_ = code;
-  told_ = told;
+void Failure::note(const Request& request, const RequestResult& result) {
+  if (result.code == MPI_SUCCESS || any()) return;
+  code_ = result.code;
+  told_ = result.told;
   communicator_ = request.communicator;
-  endpoint_comm_ =
-      request.exchange != nullptr ? request.exchange->endpoint_comm() : request.message.descriptor.endpoint_comm;
+  endpoint_comm_ = request.operations().endpoint_comm(request);
   if (communicator_ != nullptr) communicator_->retain();
   if (endpoint_comm_ != nullptr) endpoint_comm_->retain();
 }
@@ -43,43 +43,24 @@ int Failure::tell_of_array() {
 
 int conclude(Request& request, MPI_Status* status, std::uint64_t begin, Failure& failure) {
   const int staged = request.staging != nullptr ? settle(request) : MPI_SUCCESS;
-  int code = MPI_SUCCESS;
-  bool told = false;
-  if (request.is_message()) {
-    code = finish_message(request, status, &told);
-  } else {
-    if (request.active) {
-      code = request.run != nullptr ? request.run->error : request.exchange->error();
-      if (request.call_site != nullptr) {
-        const std::uint64_t end = call_end();
-        const Communicator& comm = *request.communicator;
-        const Run* const run = request.run;
-        // Instances of an exchange have no number by which ranks could tell them.
-        const bool known = run != nullptr && comm.contexts.size() == comm.ranks;
-        observe::Work work;
-        if (run != nullptr) work = {run->progress.all(), run->progress.computing()};
-        request.observed.finished(begin, end, profiled, work,
-                                  {comm.world.front(), known ? comm.contexts.front() : -1, known ? run->sequence : 0,
-                                   known ? comm.ranks : 0});
-      }
-    }
-    empty_status(status);
-  }
-  if (code == MPI_SUCCESS) code = staged;
+  RequestResult result = request.operations().finish(request, status, begin);
+  if (result.code == MPI_SUCCESS) result.code = staged;
   request.active = false;
-  failure.note(request, code, told);
-  return code;
+  failure.note(request, result);
+  return result.code;
 }
 
 int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin, Failure& failure) {
-  if (request.shared) {
+  if (request.type == RequestType::finished_send) {
     empty_status(status);
     *handle = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
   }
-  if (begin != 0 && request.is_message()) observe_end(request, begin);
-  if (request.is_message() && complete_fast(request, handle, status)) return MPI_SUCCESS;
-  if (request.persistent && request.is_message() && stop_fast(request, status)) return MPI_SUCCESS;
+  if (request.is_message()) {
+    if (begin != 0) observe_end(request, begin);
+    if (complete_fast(request, handle, status)) return MPI_SUCCESS;
+    if (request.persistent && stop_fast(request, status)) return MPI_SUCCESS;
+  }
   const int code = conclude(request, status, begin, failure);
   if (!request.persistent) {
     destroy_request(&request);

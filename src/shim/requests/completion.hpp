@@ -19,8 +19,8 @@ class Failure {
   Failure(const Failure&) = delete;
   Failure& operator=(const Failure&) = delete;
 
-  // The request ended with `code`; MPI_SUCCESS is no failure. `told`: the MPI library has called the error handler.
-  void note(Request& request, int code, bool told);
+  // The request has ended so; MPI_SUCCESS is no failure.
+  void note(const Request& request, const RequestResult& result);
   bool any() const { return code_ != MPI_SUCCESS; }
 
   // Calls the error handler; the result is the MPI error code of the call.

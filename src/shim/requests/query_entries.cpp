@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Request_get_status and its kin: the state of requests, which stay as they are.
+#include "shim/collectives/staging.hpp"
 #include "shim/entries.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/requests/completion.hpp"
@@ -20,12 +21,10 @@ int status_of(MPI_Request handle, int* flag, MPI_Status* status) {
     if (const int code = settle(*request); code != MPI_SUCCESS) return complain(request->communicator, code);
   }
   if (*flag == 0) {
-    note_unsuccessful_test(*request);
+    request->operations().note_unsuccessful_test(*request);
     note_unsuccessful_call();
-  } else if (request->is_message()) {
-    message_status(*request, status);
   } else {
-    empty_status(status);
+    request->operations().peek(*request, status);
   }
   return MPI_SUCCESS;
 }

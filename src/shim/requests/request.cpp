@@ -14,6 +14,9 @@
 #include "base/log.hpp"
 #include "base/reserve.hpp"
 #include "base/spin_lock.hpp"
+#include "shim/collectives/neighbour_exchange.hpp"
+#include "shim/collectives/prepared.hpp"
+#include "shim/collectives/staging.hpp"
 #include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
@@ -122,27 +125,6 @@ struct EndOfThread {
 };
 thread_local EndOfThread end_of_thread;
 
-void clear_collective(Request& request) {
-  request.exchange_comm.store(nullptr, std::memory_order_release);
-  if (request.exchange != nullptr)
-    NeighbourExchange::abandon(std::move(request.exchange), std::exchange(request.types, {}));
-  for (const Datatype* type : request.types) type->release();
-  request.types.clear();
-  if (request.reducer) {
-    request.reducer->operation->release();
-    request.reducer.reset();
-  }
-  if (request.run != nullptr) {
-    request.run->prepared.give(request.run);
-    request.run = nullptr;
-  }
-  if (request.communicator != nullptr) {
-    request.communicator->release();
-    request.communicator = nullptr;
-  }
-  request.call_site = nullptr;
-}
-
 }  // namespace
 
 constinit RequestTable request_table;
@@ -188,32 +170,26 @@ MPI_Request finished_send() {
     return theirs;
   }
   Request* request = make_request();
-  request->shared = request->active = true;
+  request->type = RequestType::finished_send;
+  request->active = true;
   Request* first = nullptr;
   if (made.compare_exchange_strong(first, request, std::memory_order_acq_rel)) return request->handle();
-  request->shared = request->active = false;  // another thread was first
+  request->type = RequestType::none;  // another thread was first
+  request->active = false;
   give_request_back(*request);
   return first->handle();
 }
 
 void clear_request(Request& request) {
-  if (request.is_message()) {
-    end_pair(request);
-    if (request.message.descriptor.type != nullptr) datatype_of(request.message.descriptor).release();
-    EndpointComm* const endpoint_comm = request.message.descriptor.endpoint_comm;
-    request.message.clear();
-    endpoint_comm->release();
-    request.message_site = nullptr;
-  } else {
-    clear_collective(request);
-  }
+  request.operations().clear(request);
+  request.type = RequestType::none;
   request.staging.reset();
   request.persistent = false;
   request.active = false;
 }
 
 void destroy_request(Request* request) {
-  if (request->shared) return;
+  if (request->type == RequestType::finished_send) return;
   clear_request(*request);
   give_request_back(*request);
 }

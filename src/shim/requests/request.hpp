@@ -24,28 +24,31 @@
 #include "observe/call_site.hpp"
 #include "observe/message_overlap.hpp"
 #include "observe/message_site.hpp"
-#include "shim/collectives/neighbour_exchange.hpp"
-#include "shim/collectives/prepared.hpp"
-#include "shim/collectives/staging.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/messages/message.hpp"
 #include "shim/native/abi.hpp"
+#include "shim/requests/request_operations.hpp"
 #include "shim/types/datatype.hpp"
 #include "shim/types/operation.hpp"
 
 namespace urakata::shim {
 
-// The first line is all that a receive on the fast path needs.
+class NeighbourExchange;
+struct Run;
+struct Staging;
+
+// The first cache line is all that a receive on the fast path needs.
 struct alignas(64) Request {
   std::uint32_t index = 0;
   bool persistent = false;
   bool active = false;
-  bool shared = false;      // stands for all sends that were finished when they were started; never changes
+  RequestType type = RequestType::none;
   Request* next = nullptr;  // of the free ones
-  MessageState message;     // of a message; a collective has `run` or `exchange` instead
+  MessageState message;     // of type `message`
+  // Of types `collective` and `exchange`, retained.
   Communicator* communicator = nullptr;
-  Run* run = nullptr;
-  std::unique_ptr<NeighbourExchange> exchange;              // instead of `run`: a neighbourhood collective
+  Run* run = nullptr;                                       // of type `collective`
+  std::unique_ptr<NeighbourExchange> exchange;              // of type `exchange`
   std::atomic<const EndpointComm*> exchange_comm{nullptr};  // of an exchange whose messages are the endpoint's
   std::unique_ptr<Staging> staging;        // of buffers that are not in the processor's memory; nullptr: there are none
   std::optional<UserReducer> reducer;      // of a user-defined operation; retained
@@ -62,12 +65,9 @@ struct alignas(64) Request {
     const EndpointComm* const of_message = message.endpoint_comm().load(std::memory_order_acquire);
     return of_message != nullptr ? of_message : exchange_comm.load(std::memory_order_acquire);
   }
-  bool is_message() const { return message.descriptor.endpoint_comm != nullptr; }
-  bool finished() const {
-    if (!active || shared) return true;
-    if (is_message()) return message.done();
-    return run != nullptr ? run->finished() : exchange->done();
-  }
+  bool is_message() const { return type == RequestType::message; }
+  const RequestOperations& operations() const { return *request_operations[static_cast<std::size_t>(type)]; }
+  bool finished() const { return !active || (is_message() ? message.done() : operations().done(*this)); }
 };
 
 // The request of every send that was finished when it was started: it holds nothing, and lives for ever. One of the
@@ -120,8 +120,7 @@ inline Request* find_request(MPI_Request handle) {
   const std::size_t index = request_table.offset_of(handle) / (kIntegerHandles ? 1 : RequestTable::kBlock);
   if (index >= request_table.made.load(std::memory_order_acquire)) return nullptr;
   Request& request = request_table.requests[index];
-  const bool used = request.is_message() || request.run != nullptr || request.exchange != nullptr || request.shared;
-  return used ? &request : nullptr;
+  return request.type != RequestType::none ? &request : nullptr;
 }
 
 // Free requests that the thread keeps for itself, the one that was used last first, so that it seldom needs the table's

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Start, MPI_Startall, MPI_Cancel, MPI_Request_free.
+#include "shim/collectives/staging.hpp"
 #include "shim/collectives/start.hpp"
 #include "shim/entries.hpp"
-#include "shim/messages/message_report.hpp"
 #include "shim/requests/completion.hpp"
 #include "shim/requests/request_array.hpp"
 
@@ -13,24 +13,13 @@ int free_one(MPI_Request* handle) {
   Request* request = find_request(*handle);
   if (request == nullptr) return stale();
   *handle = MPI_REQUEST_NULL;
-  if (request->shared) return MPI_SUCCESS;
+  if (request->type == RequestType::finished_send) return MPI_SUCCESS;
   if (request->staging != nullptr && request->active) {
     leave_to_settle(*request);
     settle_left_behind();
     return MPI_SUCCESS;
   }
-  if (request->is_message()) {
-    if (abandon_message(*request)) return MPI_SUCCESS;
-  } else if (request->active && request->run != nullptr) {
-    // Still running: whoever finishes it gives it back.
-    request->persistent = false;
-    auto expected = engine::Instance::Outcome::running;
-    if (request->run->outcome.compare_exchange_strong(expected, engine::Instance::Outcome::abandoned,
-                                                      std::memory_order_acq_rel)) {
-      return MPI_SUCCESS;
-    }
-  }
-  destroy_request(request);
+  if (!request->operations().abandon(*request)) destroy_request(request);
   return MPI_SUCCESS;
 }
 
@@ -39,14 +28,7 @@ int start_one(MPI_Request* handle, StartList* list = nullptr) {
   Request* request = find_request(*handle);
   if (request == nullptr) return stale();
   if (!request->persistent || request->active) return complain(request->communicator, MPI_ERR_REQUEST);
-  if (request->is_message()) {
-    const bool observed = native.message_path == MessagePath::observed;
-    if (observed) observe_start(*request);
-    const int code = start_message(*request);
-    if (observed) observe_started(*request);
-    return code;
-  }
-  return list != nullptr && request->run != nullptr ? list->add(*request) : start_again(*request);
+  return request->operations().start(*request, list);
 }
 
 }  // namespace
@@ -66,11 +48,7 @@ URAKATA_EXPORT int MPI_Cancel(MPI_Request* request) {
   need_native();
   if (request == nullptr || !is_ours(*request)) return native.Cancel(request);
   Request* ours = find_request(*request);
-  if (ours != nullptr && ours->shared) return MPI_SUCCESS;  // too late
-  if (ours != nullptr && ours->is_message() && ours->active) {
-    cancel_message(*ours);
-    return MPI_SUCCESS;
-  }
+  if (ours != nullptr && ours->operations().cancel(*ours)) return MPI_SUCCESS;
   return complain(ours != nullptr ? ours->communicator : nullptr,
                   MPI_ERR_REQUEST);  // MPI: collectives cannot be cancelled
 }

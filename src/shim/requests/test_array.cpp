@@ -26,7 +26,7 @@ int next_finished(int from, int count, const MPI_Request* requests, bool* active
     if (!request->active) continue;
     *active = true;
     if (request->finished()) return i;
-    note_unsuccessful_test(*request);
+    request->operations().note_unsuccessful_test(*request);
   }
   return count;
 }

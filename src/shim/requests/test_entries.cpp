@@ -12,8 +12,8 @@ namespace urakata::shim {
 namespace {
 
 void tested_in_vain(Request& request, std::uint64_t begin) {
-  note_unsuccessful_test(request);
-  if (request.is_message() || request.run == nullptr) note_unsuccessful_call();
+  request.operations().note_unsuccessful_test(request);
+  if (request.type != RequestType::collective) note_unsuccessful_call();
   if (begin != 0 && request.is_message()) observe_waiting(request, begin);
   if (request.call_site != nullptr) request.observed.tested(begin, now_ns());
 }

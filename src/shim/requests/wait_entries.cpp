@@ -14,14 +14,7 @@ namespace urakata::shim {
 namespace {
 
 void wait_for(Request& request) {
-  if (request.finished()) return;
-  if (request.is_message()) {
-    wait_for_message(request);
-    return;
-  }
-  if (request.run == nullptr) return request.exchange->wait();
-  Waiting waiting(request.communicator->engine);
-  while (!request.run->finished()) waiting.step();
+  if (!request.finished()) request.operations().wait(request);
 }
 
 // The engine of the first of our collectives; nearly always that of all.
@@ -68,12 +61,11 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
 template <class Done>
 void wait_for_some(int count, const MPI_Request* requests, Done done) {
   Waiting waiting(engine_of(count, requests));
-  const bool messages = std::any_of(requests, requests + count, [](MPI_Request handle) {
+  const bool at_endpoint = std::any_of(requests, requests + count, [](MPI_Request handle) {
     const Request* request = is_ours(handle) ? find_request(handle) : nullptr;
-    if (request == nullptr) return false;
-    return request->is_message() || (request->exchange != nullptr && endpoint() != nullptr);
+    return request != nullptr && request->operations().waits_at_endpoint(*request);
   });
-  if (messages) return wait_until(done);
+  if (at_endpoint) return wait_until(done);
   while (!done()) waiting.step();
 }
 
