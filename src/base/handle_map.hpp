@@ -10,9 +10,10 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
+
+#include "base/mutex.hpp"
 
 namespace urakata {
 
@@ -56,7 +57,7 @@ class HandleMap {
 
   // Returns what the handle stands for then: not `object` where another thread has inserted one first.
   Object* insert(Handle handle, Object* object) {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     Withdrawn* const withdrawn = own_withdrawn(bits(handle));
     if (withdrawn != nullptr) withdrawn->known = true;
     Object*& there = withdrawn != nullptr ? withdrawn->object : map_[bits(handle)];
@@ -67,7 +68,7 @@ class HandleMap {
 
   // The object that was there, for the caller to dispose of.
   Object* erase(Handle handle) {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     if (const Withdrawn* const withdrawn = own_withdrawn(bits(handle))) return remove(*withdrawn).object;
     return remove(bits(handle)).object;
   }
@@ -75,7 +76,7 @@ class HandleMap {
   // The calling thread is about to free the handle, and another thread may be given the same one before that call
   // returns. Until erase() or restore() by this thread, only this thread finds what the handle stands for.
   void withdraw(Handle handle) {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     withdrawn_.reserve(withdrawn_.size() + 1);
     const Found found = remove(bits(handle));
     withdrawn_.push_back({bits(handle), &recent_, found.object, found.known});
@@ -83,7 +84,7 @@ class HandleMap {
 
   // The handle was not freed.
   void restore(Handle handle) {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     const Withdrawn* const withdrawn = own_withdrawn(bits(handle));
     if (withdrawn == nullptr) return;
     const Withdrawn gone = remove(*withdrawn);
@@ -92,7 +93,7 @@ class HandleMap {
 
   template <class Visit>
   void for_each(Visit visit) {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     for (auto& [key, object] : map_) visit(object);
     for (const Withdrawn& one : withdrawn_) {
       if (one.known) visit(one.object);
@@ -118,7 +119,7 @@ class HandleMap {
 
   // Apart, so that the fast path of find() needs no stack.
   [[gnu::noinline]] Found search(std::uintptr_t key) {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     if (const Withdrawn* const withdrawn = own_withdrawn(key)) return {withdrawn->object, withdrawn->known};
     const auto it = map_.find(key);
     if (it == map_.end()) return {};
@@ -126,14 +127,14 @@ class HandleMap {
     return {it->second, true};
   }
 
-  // These under the lock. nullptr: this thread has not withdrawn the handle.
-  Withdrawn* own_withdrawn(std::uintptr_t key) {
+  // nullptr: this thread has not withdrawn the handle.
+  Withdrawn* own_withdrawn(std::uintptr_t key) URAKATA_REQUIRES(mutex_) {
     for (Withdrawn& one : withdrawn_) {
       if (one.key == key && one.thread == &recent_) return &one;
     }
     return nullptr;
   }
-  Found remove(std::uintptr_t key) {
+  Found remove(std::uintptr_t key) URAKATA_REQUIRES(mutex_) {
     const auto it = map_.find(key);
     if (it == map_.end()) return {};
     const Found found{it->second, true};
@@ -141,16 +142,16 @@ class HandleMap {
     epoch_.fetch_add(1, std::memory_order_release);
     return found;
   }
-  Withdrawn remove(const Withdrawn& one) {
+  Withdrawn remove(const Withdrawn& one) URAKATA_REQUIRES(mutex_) {
     const Withdrawn gone = one;
     withdrawn_.erase(withdrawn_.begin() + std::distance<const Withdrawn*>(withdrawn_.data(), &one));
     return gone;
   }
 
   static inline constinit std::atomic<std::uint64_t> epoch_{1};
-  std::mutex mutex_;
-  std::unordered_map<std::uintptr_t, Object*> map_;
-  std::vector<Withdrawn> withdrawn_;
+  Mutex mutex_;
+  std::unordered_map<std::uintptr_t, Object*> map_ URAKATA_GUARDED_BY(mutex_);
+  std::vector<Withdrawn> withdrawn_ URAKATA_GUARDED_BY(mutex_);
 };
 
 }  // namespace urakata

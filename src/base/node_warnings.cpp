@@ -5,15 +5,15 @@
 #include <array>
 #include <cstdarg>
 #include <cstdio>
-#include <mutex>
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 
 namespace urakata::log {
 namespace {
 
-std::mutex lock;
+Mutex lock;
 bool withholding = false;
 std::vector<std::string> kept;
 
@@ -26,7 +26,7 @@ void warning_of_node(const char* format, ...) {
   std::vsnprintf(text.data(), text.size(), format, arguments);
   va_end(arguments);
   {
-    const std::lock_guard guard(lock);
+    const LockGuard guard(lock);
     if (withholding) {
       if (std::ranges::find(kept, text.data()) == kept.end()) kept.emplace_back(text.data());
       return;
@@ -36,12 +36,12 @@ void warning_of_node(const char* format, ...) {
 }
 
 void withhold_node_warnings() {
-  const std::lock_guard guard(lock);
+  const LockGuard guard(lock);
   withholding = true;
 }
 
 std::vector<std::string> withheld_node_warnings() {
-  const std::lock_guard guard(lock);
+  const LockGuard guard(lock);
   withholding = false;
   return std::exchange(kept, {});
 }

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <mutex>
 
+#include "base/mutex.hpp"
 #include "base/waiting.hpp"
 
 namespace urakata::reserve {
@@ -53,13 +53,13 @@ bool add_block() {
 }  // namespace
 
 void set_aside() {
-  const std::lock_guard guard(blocks_lock);
+  const LockGuard guard(blocks_lock);
   if (best().begin == nullptr) add_block();
 }
 
 void* take(std::size_t bytes, std::size_t alignment) {
   if (bytes > kLargest || alignment > kLargest) return nullptr;
-  const std::lock_guard guard(blocks_lock);
+  const LockGuard guard(blocks_lock);
   Block* from = &best();
   if (left(*from) < bytes + alignment && !add_block()) return nullptr;
   from = &best();
@@ -73,7 +73,7 @@ void* take(std::size_t bytes, std::size_t alignment) {
 }
 
 bool give(void* memory) {
-  const std::lock_guard guard(blocks_lock);
+  const LockGuard guard(blocks_lock);
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   for (Block& block : blocks) {
     const auto begin = reinterpret_cast<std::uintptr_t>(block.begin);
@@ -85,7 +85,7 @@ bool give(void* memory) {
 }
 
 bool detail::refill() {
-  const std::lock_guard guard(blocks_lock);
+  const LockGuard guard(blocks_lock);
   return left(best()) >= kEnough || add_block();
 }
 

@@ -16,11 +16,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
-#include <mutex>
 #include <set>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 
 namespace urakata {
 
@@ -41,16 +41,20 @@ bool is_tcp(int descriptor) {
 
 // Sockets that nobody is to watch.
 struct LeftOut {
-  std::mutex lock;
-  std::set<int> sockets;
-  bool of_parent = false;  // in a forked child: `sockets` are those of its parent, and gone
+  Mutex lock;
+  std::set<int> sockets URAKATA_GUARDED_BY(lock);
+  bool of_parent URAKATA_GUARDED_BY(lock) = false;  // in a forked child: `sockets` are those of its parent, and gone
   // Takes their place in a child, where the numbers are still known for sockets.
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 };
 LeftOut& left_out();
 
+// Around a fork the lock is taken by one function and given back by another.
+void lock_before_fork() URAKATA_NOT_ANALYSED { left_out().lock.lock(); }
+void unlock_after_fork() URAKATA_NOT_ANALYSED { left_out().lock.unlock(); }
+
 // A child may be one of a process with threads: nothing is allocated or freed.
-void let_go_in_child() {
+void let_go_in_child() URAKATA_NOT_ANALYSED {
   LeftOut& all = left_out();
   for (auto it = all.sockets.begin(); !all.of_parent && it != all.sockets.end(); ++it) {
     if (all.nothing < 0 || dup3(all.nothing, *it, O_CLOEXEC) < 0) close(*it);
@@ -62,14 +66,14 @@ void let_go_in_child() {
 LeftOut& left_out() {
   static auto* the = [] {
     auto* made = new LeftOut;
-    pthread_atfork([] { left_out().lock.lock(); }, [] { left_out().lock.unlock(); }, let_go_in_child);
+    pthread_atfork(lock_before_fork, unlock_after_fork, let_go_in_child);
     return made;
   }();
   return *the;
 }
 
 bool is_left_out(int socket) {
-  const std::lock_guard guard(left_out().lock);
+  const LockGuard guard(left_out().lock);
   return left_out().sockets.contains(socket);
 }
 
@@ -110,13 +114,13 @@ SocketWatch::~SocketWatch() {
 
 void SocketWatch::leave_out(int socket) {
   LeftOut& all = left_out();
-  const std::lock_guard guard(all.lock);
+  const LockGuard guard(all.lock);
   if (std::exchange(all.of_parent, false)) all.sockets.clear();
   all.sockets.insert(socket);
 }
 
 void SocketWatch::closed(int socket) {
-  const std::lock_guard guard(left_out().lock);
+  const LockGuard guard(left_out().lock);
   left_out().sockets.erase(socket);
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "chain/compile.hpp"
 #include "chain/submitter.hpp"
 
@@ -34,7 +35,7 @@ ChannelSet::~ChannelSet() { submitter_.forget(*this); }
 bool ChannelSet::start(const ChainedSchedule& schedule, std::span<std::byte* const> buffers, void* whose) {
   make_copies(schedule.before, buffers);
   {
-    const std::lock_guard guard(lock_);
+    const LockGuard guard(lock_);
     if (broken() || !operations_.add(schedule, buffers, whose)) return false;
   }
   submit(false);
@@ -46,7 +47,7 @@ Status ChannelSet::make_room(std::size_t requests) { return rings_.make_room(req
 
 // Submits what may be submitted, in order: by the main thread, or by the submitter's.
 void ChannelSet::submit(bool handed_over) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   if (handed_over) --handed_over_;
   while (handed_over_ == 0) {
     ChainedOperation* const operation = operations_.next_to_submit();
@@ -122,13 +123,24 @@ void ChannelSet::take(const Ring::Outcome& outcome, std::vector<Done>& done) {
 
 void ChannelSet::reap(std::vector<Done>& done) {
   if (in_flight() == 0) return;
-  std::unique_lock guard(lock_, std::try_to_lock);  // the submitter's thread may have it: then the next time
-  if (!guard.owns_lock()) return;
-  rings_.take_all([&](const Ring::Outcome& outcome) { take(outcome, done); });
-  if (broken()) operations_.for_each_over([&](ChainedOperation& operation) { end(operation, done); });
-  if (++reaps_ % kReapsPerCheck == 0 && !broken() && peers_.one_is_silent()) shut();
-  guard.unlock();
+  if (!lock_.try_lock()) return;  // the submitter's thread may have it: then the next time
+  take_ended(done);
+  lock_.unlock();
   submit(false);
+}
+
+void ChannelSet::take_ended(std::vector<Done>& done) {
+  rings_.take_all([&](const Ring::Outcome& outcome) {
+    lock_.assert_held();
+    take(outcome, done);
+  });
+  if (broken()) {
+    operations_.for_each_over([&](ChainedOperation& operation) {
+      lock_.assert_held();
+      end(operation, done);
+    });
+  }
+  if (++reaps_ % kReapsPerCheck == 0 && !broken() && peers_.one_is_silent()) shut();
 }
 
 // The requests that wait for bytes or room end at once; those at gates are let through, to messages that end at once:
@@ -141,23 +153,23 @@ void ChannelSet::shut() {
 }
 
 void ChannelSet::discard() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   shut();
 }
 
 bool ChannelSet::runs(const void* whose) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   return operations_.has(whose);
 }
 
 std::uint64_t ChannelSet::check_peers(std::uint64_t waited_for) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   if (!broken() && peers_.lost_one_of(waited_for)) shut();
   return peers_.left();
 }
 
 void ChannelSet::leave() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   if (!broken()) peers_.leave();
 }
 

@@ -29,11 +29,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "chain/chained_operation.hpp"
 #include "chain/chained_schedule.hpp"
@@ -90,12 +90,13 @@ class ChannelSet {
   ChannelSet(std::vector<Peer> peers, std::int32_t context, Submitter& submitter, std::uint64_t timeout_ns)
       : context_(context), submitter_(submitter), peers_(std::move(peers), timeout_ns), requests_(peers_, rings_) {}
 
-  Status make_room(std::size_t requests);
   void submit(bool handed_over);
-  void give_to_kernel(ChainedOperation& operation);
-  void take(const Ring::Outcome& outcome, std::vector<Done>& done);
-  void end(ChainedOperation& operation, std::vector<Done>& done);
-  void shut();
+  Status make_room(std::size_t requests) URAKATA_REQUIRES(lock_);
+  void give_to_kernel(ChainedOperation& operation) URAKATA_REQUIRES(lock_);
+  void take_ended(std::vector<Done>& done) URAKATA_REQUIRES(lock_);
+  void take(const Ring::Outcome& outcome, std::vector<Done>& done) URAKATA_REQUIRES(lock_);
+  void end(ChainedOperation& operation, std::vector<Done>& done) URAKATA_REQUIRES(lock_);
+  void shut() URAKATA_REQUIRES(lock_);
 
   const std::int32_t context_;
   Submitter& submitter_;
@@ -104,13 +105,14 @@ class ChannelSet {
 
   // Under the lock, since the submitter's thread uses it as well. The order is that of destruction, from the last on: the
   // rings go before what their requests name.
-  std::mutex lock_;
+  Mutex lock_;
   OperationQueue operations_;
   PeerConnections peers_;
   Rings rings_;
-  RequestWriter requests_;
-  std::size_t handed_over_ = 0;  // operations that the submitter has not submitted yet
-  unsigned reaps_ = 0;
+  RequestWriter requests_ URAKATA_GUARDED_BY(lock_);
+  // Operations that the submitter has not submitted yet.
+  std::size_t handed_over_ URAKATA_GUARDED_BY(lock_) = 0;
+  unsigned reaps_ URAKATA_GUARDED_BY(lock_) = 0;
 };
 
 }  // namespace urakata::chain

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "base/socket_watch.hpp"
 #include "base/system_error.hpp"
 
@@ -86,11 +87,11 @@ void Listener::accept_for(int milliseconds) {
   std::vector<pollfd> watched;
   for (const int one : listeners_.descriptors) watched.push_back({.fd = one, .events = POLLIN, .revents = 0});
   {
-    const std::lock_guard guard(lock_);
+    const LockGuard guard(lock_);
     for (const Pending& one : pending_) watched.push_back({.fd = one.socket, .events = POLLIN, .revents = 0});
   }
   poll(watched.data(), watched.size(), milliseconds);
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   for (const int listener : listeners_.descriptors) {
     for (std::size_t i = 0; i < kMostPending; ++i) {  // the rest of them with the next call
       const int made = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -99,7 +100,7 @@ void Listener::accept_for(int milliseconds) {
       pending_.push_back({.socket = made, .since_ns = now_ns()});
     }
   }
-  std::erase_if(pending_, [&](const Pending& one) {
+  std::erase_if(pending_, [&](const Pending& one) URAKATA_REQUIRES(lock_) {
     Handshake handshake;
     const ssize_t here = recv(one.socket, &handshake, sizeof handshake, MSG_PEEK);
     if (here == sizeof handshake) {
@@ -153,7 +154,7 @@ Result<std::vector<Peer>> Listener::connect(std::span<const Member> members, std
   }
   for (std::size_t missing = members.size() - 1 - own; missing != 0;) {
     {
-      const std::lock_guard guard(lock_);
+      const LockGuard guard(lock_);
       for (std::size_t i = own + 1; i < members.size(); ++i) {
         const auto found = accepted_.find({members[own].context, members[i].rank});
         if (peers[i].socket >= 0 || found == accepted_.end()) continue;

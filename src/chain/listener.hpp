@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "chain/peer_connections.hpp"
 #include "transport/wire/sockets.hpp"
@@ -58,7 +58,7 @@ class Listener {
       : rank_(rank), secret_(secret), timeout_ns_(timeout_ns) {}
   Result<int> connect_to(const Member& member, std::uint64_t until_ns);
   void accept_for(int milliseconds);
-  void limit_pending();
+  void limit_pending() URAKATA_REQUIRES(lock_);
 
   // Constant once open() has ended.
   const std::int32_t rank_;
@@ -67,9 +67,10 @@ class Listener {
   transport::ListenSockets listeners_;
 
   // Under the lock, by anyone.
-  std::mutex lock_;
-  std::vector<Pending> pending_;                                   // the oldest first
-  std::map<std::pair<std::int32_t, std::int32_t>, int> accepted_;  // (own context, rank): not taken yet
+  Mutex lock_;
+  std::vector<Pending> pending_ URAKATA_GUARDED_BY(lock_);  // the oldest first
+  // (own context, rank): not taken yet
+  std::map<std::pair<std::int32_t, std::int32_t>, int> accepted_ URAKATA_GUARDED_BY(lock_);
 };
 
 }  // namespace urakata::chain

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "chain/submitter.hpp"
 
+#include "base/mutex.hpp"
 #include "base/waiting.hpp"
 #include "chain/channel_set.hpp"
 
 namespace urakata::chain {
 
 bool Submitter::hand_over(ChannelSet& channel_set) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   if (!thread_) thread_ = std::make_unique<ProgressThread>("urakata/chains", "operations", [this] { run(); });
   if (!thread_->runs()) return false;
   queue_.push_back(&channel_set);
@@ -17,9 +18,9 @@ bool Submitter::hand_over(ChannelSet& channel_set) {
 }
 
 void Submitter::forget(ChannelSet& channel_set) {
-  std::unique_lock guard(lock_);
+  const LockGuard guard(lock_);
   std::erase(queue_, &channel_set);
-  between_.wait(guard, [&] { return submits_ != &channel_set; });
+  while (submits_ == &channel_set) between_.wait(lock_);
 }
 
 // Asleep it runs what the kernel has for its requests, too.
@@ -28,7 +29,7 @@ void Submitter::run() {
     const std::uint32_t seen = calls_.load(std::memory_order_acquire);
     ChannelSet* next = nullptr;
     {
-      const std::lock_guard guard(lock_);
+      const LockGuard guard(lock_);
       if (!queue_.empty()) {
         next = queue_.front();
         queue_.pop_front();
@@ -38,7 +39,7 @@ void Submitter::run() {
     if (next != nullptr) {
       next->submit(true);
       {
-        const std::lock_guard guard(lock_);
+        const LockGuard guard(lock_);
         submits_ = nullptr;
       }
       between_.notify_all();

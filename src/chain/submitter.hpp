@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.hpp"
 #include "base/progress_thread.hpp"
 
 namespace urakata::chain {
@@ -42,11 +42,11 @@ class Submitter {
   void run();
 
   const pthread_t owner_;
-  std::mutex lock_;
-  std::deque<ChannelSet*> queue_;        // under the lock
-  ChannelSet* submits_ = nullptr;        // likewise: whose operation the thread of ours is submitting
-  std::condition_variable between_;      // it submits none
-  std::atomic<std::uint32_t> calls_{0};  // futex word: grows with each operation, and at the end
+  Mutex lock_;
+  std::deque<ChannelSet*> queue_ URAKATA_GUARDED_BY(lock_);
+  ChannelSet* submits_ URAKATA_GUARDED_BY(lock_) = nullptr;  // whose operation the thread of ours is submitting
+  std::condition_variable_any between_;                      // it submits none
+  std::atomic<std::uint32_t> calls_{0};                      // futex word: grows with each operation, and at the end
   std::atomic<bool> stopping_{false};
   std::unique_ptr<ProgressThread> thread_;
 };

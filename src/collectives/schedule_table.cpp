@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "base/mutex.hpp"
+
 namespace urakata::collectives {
 
 namespace {
@@ -50,7 +52,7 @@ std::shared_ptr<const schedule::Schedule> ScheduleTable::use(Kept& kept) {
 }
 
 std::shared_ptr<const schedule::Schedule> ScheduleTable::find(const Algorithm& algorithm, const Arguments& arguments) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   read_key(algorithm, arguments);
   const auto found = kept_.find(key_);
   return found != kept_.end() ? use(found->second) : nullptr;
@@ -59,7 +61,7 @@ std::shared_ptr<const schedule::Schedule> ScheduleTable::find(const Algorithm& a
 std::shared_ptr<const schedule::Schedule> ScheduleTable::keep(const Algorithm& algorithm, const Arguments& arguments,
                                                               schedule::Schedule built) {
   auto made = std::make_shared<const schedule::Schedule>(std::move(built));
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   read_key(algorithm, arguments);
   const std::size_t bytes =
       size_of(*made) + key_.size() * sizeof(std::uint64_t) + sizeof(Map::value_type) + sizeof(void*) * 6;

@@ -13,10 +13,10 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "collectives/collectives.hpp"
 #include "schedule/schedule.hpp"
 
@@ -45,15 +45,15 @@ class ScheduleTable {
   };
   using Map = std::unordered_map<Words, Kept, Hash>;
 
-  void read_key(const Algorithm& algorithm, const Arguments& arguments);
-  std::shared_ptr<const schedule::Schedule> use(Kept& kept);
+  void read_key(const Algorithm& algorithm, const Arguments& arguments) URAKATA_REQUIRES(lock_);
+  std::shared_ptr<const schedule::Schedule> use(Kept& kept) URAKATA_REQUIRES(lock_);
 
   const std::size_t room_;
-  std::mutex lock_;
-  Words key_;  // of the call that has the lock; kept, so that finding allocates nothing
-  Map kept_;
-  std::list<const Words*> uses_;  // keys of kept_, the last used first
-  std::size_t bytes_ = 0;         // of all that is kept
+  Mutex lock_;
+  Words key_ URAKATA_GUARDED_BY(lock_);  // of the call that has the lock; kept, so that finding allocates nothing
+  Map kept_ URAKATA_GUARDED_BY(lock_);
+  std::list<const Words*> uses_ URAKATA_GUARDED_BY(lock_);  // keys of kept_, the last used first
+  std::size_t bytes_ URAKATA_GUARDED_BY(lock_) = 0;         // of all that is kept
 };
 
 }  // namespace urakata::collectives

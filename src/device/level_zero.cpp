@@ -6,10 +6,10 @@
 // time.
 #include <array>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "device/driver.hpp"
 #include "device/functions.hpp"
 
@@ -74,7 +74,7 @@ struct Device {
 };
 
 struct State {
-  std::mutex lock;
+  Mutex lock;
   std::vector<void*> contexts;  // empty until the program has initialised a driver
   std::deque<Device> devices;
 };
@@ -121,7 +121,7 @@ unsigned make_contexts(State& all) {
 
 Result<Place> place_of(const void* address) {
   State& all = state();
-  const std::scoped_lock guard(all.lock);
+  const LockGuard guard(all.lock);
   if (all.contexts.empty()) {
     if (const unsigned code = make_contexts(all); code != 0) return error_of("make a context", code);
   }
@@ -159,7 +159,7 @@ unsigned copy_one(void* list, const Rows& rows, Direction direction) {
 }
 
 Status copy(const Place& place, std::span<const Rows> all, Direction direction) {
-  const std::scoped_lock guard(state().lock);
+  const LockGuard guard(state().lock);
   void* const list = reinterpret_cast<const Device*>(place.context)->list;  // NOLINT(performance-no-int-to-ptr)
   for (const Rows& rows : all) {
     if (const unsigned code = copy_one(list, rows, direction); code != 0) {

@@ -4,9 +4,10 @@
 #include <sys/mman.h>
 
 #include <bit>
-#include <mutex>
 #include <utility>
 #include <vector>
+
+#include "base/mutex.hpp"
 
 namespace urakata::device {
 namespace {
@@ -16,9 +17,9 @@ constexpr std::uint64_t kMostPinned = std::uint64_t{64} << 20U;  // longest page
 constexpr std::uint64_t kMostKept = std::uint64_t{256} << 20U;   // bytes cached in total at most
 
 struct Kept {
-  std::mutex lock;
-  std::vector<Pages> free;
-  std::uint64_t bytes = 0;
+  Mutex lock;
+  std::vector<Pages> free URAKATA_GUARDED_BY(lock);
+  std::uint64_t bytes URAKATA_GUARDED_BY(lock) = 0;
 };
 Kept& kept() {
   static auto* all = new Kept;  // never destroyed: pinned pages must not be freed while drivers shut down
@@ -32,7 +33,7 @@ Pages::Pages(const Place& place, std::uint64_t bytes) {
   bytes = small ? std::bit_ceil(bytes < kLeast ? kLeast : bytes) : bytes;
   if (small) {
     Kept& all = kept();
-    const std::scoped_lock guard(all.lock);
+    const LockGuard guard(all.lock);
     for (Pages& one : all.free) {
       if (one.bytes_ != bytes || one.place_ != place) continue;
       std::swap(*this, one);
@@ -54,7 +55,7 @@ Pages::~Pages() {
   if (data_ == nullptr) return;
   if (bytes_ <= kMostPinned) {
     Kept& all = kept();
-    const std::scoped_lock guard(all.lock);
+    const LockGuard guard(all.lock);
     if (all.bytes + bytes_ <= kMostKept) {
       all.bytes += bytes_;
       all.free.push_back(std::move(*this));

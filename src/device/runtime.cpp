@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 
 namespace urakata::device {
 namespace {
@@ -57,8 +57,8 @@ State connect(const Driver& driver, const std::string& file) {
 std::span<const Driver* const> drivers() { return kDrivers; }
 
 bool find_drivers() {
-  static std::mutex lock;
-  const std::scoped_lock guard(lock);
+  static Mutex lock;
+  const LockGuard guard(lock);
   Files files;
   dl_iterate_phdr(note_library, &files);
   bool any = false;

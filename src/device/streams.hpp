@@ -6,7 +6,8 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
+
+#include "base/mutex.hpp"
 
 namespace urakata::device {
 
@@ -32,23 +33,23 @@ class Streams {
 
  private:
   bool recall(std::uint64_t context, void** stream) {
-    const std::scoped_lock guard(lock_);
+    const LockGuard guard(lock_);
     const auto found = streams_.find(context);
     if (found == streams_.end()) return false;
     *stream = found->second;
     return true;
   }
   void keep(std::uint64_t context, void* stream) {
-    const std::scoped_lock guard(lock_);
+    const LockGuard guard(lock_);
     streams_[context] = stream;
   }
   void forget(std::uint64_t context) {
-    const std::scoped_lock guard(lock_);
+    const LockGuard guard(lock_);
     streams_.erase(context);
   }
 
-  std::mutex lock_;
-  std::map<std::uint64_t, void*> streams_;
+  Mutex lock_;
+  std::map<std::uint64_t, void*> streams_ URAKATA_GUARDED_BY(lock_);
 };
 
 }  // namespace urakata::device

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 
 namespace urakata::engine {
 
@@ -41,7 +42,7 @@ ExecutorTransport::~ExecutorTransport() {
 }
 
 void ExecutorTransport::add(KernelPart& part) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   epoll_event event{};
   event.events = EPOLLIN;
   epoll_ctl(readiness_, EPOLL_CTL_ADD, part.channel_set->descriptor(), &event);
@@ -49,7 +50,7 @@ void ExecutorTransport::add(KernelPart& part) {
 }
 
 void ExecutorTransport::remove(KernelPart& part) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   forget(part);
 }
 
@@ -59,8 +60,8 @@ void ExecutorTransport::forget(KernelPart& part) {
 }
 
 bool ExecutorTransport::end_now(const KernelPart* part, bool all) {
-  const std::lock_guard guard(lock_);
-  std::erase_if(ended_, [&](const std::unique_ptr<KernelPart>& one) {
+  const LockGuard guard(lock_);
+  std::erase_if(ended_, [&](const std::unique_ptr<KernelPart>& one) URAKATA_REQUIRES(lock_) {
     if ((!all && one.get() != part) || !one->leave()) return false;
     forget(*one);
     return true;
@@ -74,7 +75,7 @@ void ExecutorTransport::end(std::unique_ptr<KernelPart> part, std::uint64_t wait
   const std::uint64_t until = now_ns() + wait_ns;
   const KernelPart* const waited = part.get();
   {
-    const std::lock_guard guard(lock_);
+    const LockGuard guard(lock_);
     ended_.push_back(std::move(part));
   }
   for (bool all = true; !end_now(waited, all) && now_ns() < until; all = false) usleep(kBetweenFarewells);
@@ -82,12 +83,12 @@ void ExecutorTransport::end(std::unique_ptr<KernelPart> part, std::uint64_t wait
 
 void ExecutorTransport::leave() {
   const auto leave_now = [this] {
-    const std::lock_guard guard(lock_);
+    const LockGuard guard(lock_);
     return std::ranges::count_if(parts_, [](KernelPart* part) { return !part->leave(); }) == 0;
   };
   const std::uint64_t until = now_ns() + kFarewell;
   while (!leave_now() && now_ns() < until) usleep(kBetweenFarewells);
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   for (KernelPart* part : parts_) part->channel_set->leave();
 }
 
@@ -96,7 +97,7 @@ int ExecutorTransport::send(const transport::Message&, transport::Ticket, bool*)
 int ExecutorTransport::recv(const transport::Message&, transport::Ticket, bool*) { return failures_.code; }
 
 std::span<const transport::Completion> ExecutorTransport::poll() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   done_.clear();
   small_done_.clear();
   const bool checks = ++polls_ % kPollsPerPeerCheck == 0;
@@ -129,7 +130,7 @@ void ExecutorTransport::discard_both(KernelPart& part) {
 }
 
 std::size_t ExecutorTransport::in_flight() const {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   std::size_t sum = 0;
   for (const KernelPart* part : parts_) {
     sum += part->channel_set->in_flight();
@@ -140,7 +141,7 @@ std::size_t ExecutorTransport::in_flight() const {
 
 // Nothing can be taken back: the connections end, and with them soon what is in flight.
 std::size_t ExecutorTransport::cancel(const void* instance) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   for (KernelPart* part : parts_) {
     if (part->channel_set->runs(instance)) part->channel_set->discard();
     if (part->offload != nullptr && part->offload->runs(instance)) part->offload->discard();
@@ -150,14 +151,14 @@ std::size_t ExecutorTransport::cancel(const void* instance) {
 
 // Peers see their connections end.
 void ExecutorTransport::tell(std::int32_t, const transport::Notice& notice) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   for (KernelPart* part : parts_) {
     if (part->channel_set->context() == notice.origin) part->channel_set->discard();
   }
 }
 
 Wakeup ExecutorTransport::wakeup() const {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   const bool silent = std::ranges::any_of(
       parts_, [](const KernelPart* part) { return part->offload != nullptr && part->offload->in_flight() != 0; });
   return silent ? Wakeup::none : Wakeup::readiness;

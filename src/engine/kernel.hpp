@@ -10,9 +10,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "chain/channel_set.hpp"
 #include "engine/engine.hpp"
 #include "engine/executor.hpp"
@@ -104,18 +104,18 @@ class ExecutorTransport final : public transport::Transport {
   Wakeup wakeup() const override;
 
  private:
-  void discard_both(KernelPart& part);
-  void forget(KernelPart& part);  // under the lock
+  void discard_both(KernelPart& part) URAKATA_REQUIRES(lock_);
+  void forget(KernelPart& part) URAKATA_REQUIRES(lock_);
   // Frees those parts given to end() that have no more to do: all such, or `part` alone. Returns whether `part` is
   // freed.
   bool end_now(const KernelPart* part, bool all);
 
   const transport::Failures& failures_;
   int readiness_;  // an epoll set of all channel sets
-  mutable std::mutex lock_;
-  std::vector<KernelPart*> parts_;
-  std::vector<std::unique_ptr<KernelPart>> ended_;  // which some still need
-  std::vector<chain::ChannelSet::Done> done_;       // kept for their room
+  mutable Mutex lock_;
+  std::vector<KernelPart*> parts_ URAKATA_GUARDED_BY(lock_);
+  std::vector<std::unique_ptr<KernelPart>> ended_ URAKATA_GUARDED_BY(lock_);  // which some still need
+  std::vector<chain::ChannelSet::Done> done_;                                 // kept for their room
   std::vector<xdp::Offload::Done> small_done_;
   unsigned polls_ = 0;
   std::vector<transport::Completion> reported_;

@@ -41,9 +41,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "halo/channel.hpp"
 #include "halo/counts.hpp"
 #include "transport/wire/puts.hpp"
@@ -165,7 +165,7 @@ class FarChannels final : private transport::PutSink {
   std::deque<Out> out_;
   std::deque<In> in_;
   std::int32_t number_ = kNone;  // set by enter()
-  std::mutex lock_;
+  Mutex lock_;
   std::atomic<bool> failed_{false};
 };
 

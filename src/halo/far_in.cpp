@@ -2,6 +2,7 @@
 // The receivers' endpoints of channels between nodes.
 #include <algorithm>
 
+#include "base/mutex.hpp"
 #include "halo/far_channels.hpp"
 
 namespace urakata::halo {
@@ -92,7 +93,7 @@ bool FarChannels::opened(std::int32_t from, const Frame& frame) {
 
 void FarChannels::begin_in(std::uint64_t k, std::uint32_t number, std::byte* address, Counts& counts) {
   In& in = in_[number];
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   in.target.address = address;
   in.begun = k;
   const bool whole = in.came >= k;  // the payload of k + 1 may have come, too
@@ -123,7 +124,7 @@ FarChannels::In* FarChannels::in_of(std::int32_t from, const Frame& frame) {
 std::byte* FarChannels::place(std::int32_t from, const Frame& frame) {
   In* const in = in_of(from, frame);
   if (in == nullptr) return nullptr;
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   const std::uint64_t k = in->came + 1;
   if (low_of(frame.id) != low_of(k) || frame.bytes > in->bytes - in->at) return nullptr;
   in->unpacks = in->begun != k || in->target.shape != nullptr;
@@ -152,7 +153,7 @@ bool FarChannels::arrived(std::int32_t from, const Frame& frame) {
 
 bool FarChannels::slice_arrived(std::int32_t from, const Frame& frame) {
   In& in = *in_of(from, frame);
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   const std::uint64_t k = in.came + 1;
   if (in.unpacks && in.begun == k) {
     const std::byte* room = in.bounce != nullptr ? bounce_of(in, k) + in.at : in.peer->room.data();
@@ -172,7 +173,7 @@ bool FarChannels::lost(std::int32_t rank) {
   const bool known = found->lost.exchange(true, std::memory_order_acq_rel);
   fail();
   if (known) return false;
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   const auto open = [&](const auto& channel) { return channel.peer == &*found; };
   return std::ranges::any_of(in_, [&](const In& in) { return open(in) && in.came < in.begun; }) ||
          std::ranges::any_of(out_, [&](const Out& out) {

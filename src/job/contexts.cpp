@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 
 namespace urakata::job {
 
@@ -23,13 +24,13 @@ std::atomic<std::uint32_t>& next_endpoint_comm() {
 }  // namespace
 
 void Contexts::reset(std::int32_t limit, std::int32_t taken) {
-  const std::lock_guard guard(mutex_);
+  const LockGuard guard(mutex_);
   taken_.assign(static_cast<std::size_t>(limit), false);
   std::fill_n(taken_.begin(), taken, true);
 }
 
 Contexts::Span Contexts::take(std::int32_t length) {
-  const std::lock_guard guard(mutex_);
+  const LockGuard guard(mutex_);
   Span best;
   const auto limit = static_cast<std::int32_t>(taken_.size());
   for (std::int32_t at = 0; at < limit && best.length < length;) {
@@ -43,7 +44,7 @@ Contexts::Span Contexts::take(std::int32_t length) {
 }
 
 void Contexts::give(Span span) {
-  const std::lock_guard guard(mutex_);
+  const LockGuard guard(mutex_);
   std::fill_n(taken_.begin() + span.first, span.length, false);
 }
 

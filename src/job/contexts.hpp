@@ -19,10 +19,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "job/bootstrap.hpp"
 
 namespace urakata::job {
@@ -41,8 +41,8 @@ class Contexts {
   void give(Span span);
 
  private:
-  std::mutex mutex_;
-  std::vector<bool> taken_;
+  Mutex mutex_;
+  std::vector<bool> taken_ URAKATA_GUARDED_BY(mutex_);
 };
 
 // Numbers that the members of a communicator have agreed on.

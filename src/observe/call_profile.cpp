@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "base/system_error.hpp"
 #include "observe/call_events.hpp"
 #include "observe/code.hpp"
@@ -128,7 +129,7 @@ CallRecord& CallProfile::fill(std::uint32_t number, const ProfileKey& key) {
   if (number + 1 >= kMost) return records()[0];
   CallRecord& record = records()[number + 1];
   const CodePlace place = code_place(key.address, file_);
-  const std::scoped_lock held(lock_);
+  const LockGuard held(lock_);
   record.operation = text(key.operation);
   record.module = text(place.module);
   record.symbol = text(place.symbol);

@@ -14,10 +14,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "observe/call_site_table.hpp"
 #include "observe/python.hpp"
@@ -113,12 +113,12 @@ class CallProfile {
 
   CallFile& head() const { return *static_cast<CallFile*>(memory_); }
   CallRecord* records() const;
-  std::uint32_t text(std::string_view text);
+  std::uint32_t text(std::string_view text) URAKATA_REQUIRES(lock_);
   CallRecord& fill(std::uint32_t number, const ProfileKey& key);
 
   const std::string path_, file_;
   void* const memory_;
-  std::mutex lock_;  // of the texts
+  Mutex lock_;  // of the texts
   CallSiteTable<ProfileSite, ProfileKey> sites_;
 };
 

@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <map>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "base/address_memory.hpp"
+#include "base/mutex.hpp"
 #include "base/program_file.hpp"
 
 namespace urakata::observe {
@@ -98,7 +98,7 @@ class Lines {
     const PythonLine* found = nullptr;
     bool full = false;
     {
-      const std::lock_guard hold(lock_);
+      const LockGuard hold(lock_);
       const auto place = lines_.find(key);
       if (place != lines_.end()) found = &place->second;
       full = lines_.size() >= kMostLines;
@@ -107,7 +107,7 @@ class Lines {
     if (found == nullptr && !full) {
       PythonLine line{python.text(code, "co_filename"), python.text(code, "co_qualname"), python.line(frame)};
       if (line.function == "?") line.function = python.text(code, "co_name");  // before Python 3.11
-      const std::lock_guard hold(lock_);
+      const LockGuard hold(lock_);
       const auto [place, is_new] = lines_.try_emplace(key, std::move(line));
       found = &place->second;
       added = is_new;
@@ -118,8 +118,8 @@ class Lines {
 
  private:
   using Key = std::pair<const void*, int>;  // code object, instruction
-  std::mutex lock_;
-  std::map<Key, PythonLine> lines_;
+  Mutex lock_;
+  std::map<Key, PythonLine> lines_ URAKATA_GUARDED_BY(lock_);
 };
 
 // Looked up once an extension module has called: then the interpreter is there.

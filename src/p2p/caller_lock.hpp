@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/mutex.hpp"
 #include "base/progress_thread.hpp"
 #include "base/waiting.hpp"
 
@@ -25,7 +26,7 @@ namespace urakata::p2p {
 
 enum class Callers : std::uint8_t { one, one_and_progress_thread, one_and_often, many };
 
-class CallerLock {
+class URAKATA_LOCK_TYPE CallerLock {
  public:
   explicit CallerLock(Callers callers) : callers_(callers) {}
   CallerLock(const CallerLock&) = delete;
@@ -37,7 +38,7 @@ class CallerLock {
   // Does only one thread ever call at a time?
   bool alone() const { return callers_ == Callers::one; }
 
-  void lock() {
+  void lock() URAKATA_ACQUIRES() {
     if (callers_ == Callers::one) return;
     if (callers_ == Callers::one_and_progress_thread && !on_progress_thread) {
       begin_as_program();
@@ -47,14 +48,14 @@ class CallerLock {
   }
 
   // Not for threads of the program where a progress thread calls besides.
-  bool try_lock() {
+  bool try_lock() URAKATA_TRIES(true) {
     if (callers_ == Callers::one) return true;
     if (callers_ == Callers::one_and_progress_thread) return try_as_progress_thread();
     return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
   }
 
   // True: other threads of the program may be waiting for what was done.
-  bool unlock() {
+  bool unlock() URAKATA_RELEASES() {
     if (callers_ == Callers::one) return false;
     (callers_ == Callers::one_and_progress_thread && !on_progress_thread ? program_in_ : held_)
         .store(false, std::memory_order_release);

@@ -32,7 +32,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 #include "p2p/backoff.hpp"
 #include "p2p/caller_lock.hpp"
@@ -158,7 +157,7 @@ class Endpoint {
   bool one_open() const { return open_.load(std::memory_order_relaxed) == 1; }
 
  private:
-  using Guard = std::lock_guard<CallerLock>;
+  using Guard = LockGuard<CallerLock>;
 
   class Pairs;
 
@@ -266,4 +265,5 @@ class Endpoint {
 
 }  // namespace urakata::p2p
 
+#include "base/mutex.hpp"
 #include "p2p/fast_path.hpp"

@@ -2,16 +2,17 @@
 #include "profile/call_completion.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <utility>
+
+#include "base/mutex.hpp"
 
 namespace urakata::profile {
 
 void Completion::take_out() {
   if (requests_ == nullptr) return;
   call_.line([&](TimeLine& line) {
-    const std::scoped_lock held(line.lock_);
+    const LockGuard held(line.lock_);
     for (int i = 0; i < count_; ++i) {
       const auto found = line.open_.find(requests_[i]);
       if (found == line.open_.end() || !found->second.active) continue;
@@ -24,7 +25,7 @@ void Completion::take_out() {
 // A request that is not null is open still, or a persistent one.
 void Completion::put_back() {
   call_.line([&](TimeLine& line) {
-    const std::scoped_lock held(line.lock_);
+    const LockGuard held(line.lock_);
     for (Held& one : held_) {
       if (requests_[one.index] != one.request) continue;
       one.open.active = !one.over;
@@ -47,7 +48,7 @@ void Completion::ended(int index, int status) {
   if (found == held_.end()) return;
   found->over = true;
   call_.line([&](TimeLine& line) {
-    const std::scoped_lock held(line.lock_);
+    const LockGuard held(line.lock_);
     line.add_receive(found->open, statuses_[status], call_.ended_at());
   });
 }

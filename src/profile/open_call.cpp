@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "base/spin_lock.hpp"
 #include "observe/python.hpp"
 
@@ -32,7 +33,7 @@ OpenCall newest;  // the one that was begun last; none if that one has ended
 std::once_flag started;
 
 OpenCall read_newest() {
-  const std::scoped_lock held(newest_lock);
+  const LockGuard held(newest_lock);
   return newest;
 }
 
@@ -85,7 +86,7 @@ void note_python_call(const std::atomic<CallProfile*>& own, const char* name, co
   const OpenCall call{observe::python_thread(), name, address, begin};
   if (call.thread == nullptr) return;
   {
-    const std::scoped_lock held(newest_lock);
+    const LockGuard held(newest_lock);
     newest = call;
   }
   std::call_once(started, start_watching, std::cref(own));
@@ -93,7 +94,7 @@ void note_python_call(const std::atomic<CallProfile*>& own, const char* name, co
 
 void end_python_call(std::uint64_t begin) {
   const void* const thread = observe::python_thread();
-  const std::scoped_lock held(newest_lock);
+  const LockGuard held(newest_lock);
   if (newest.begin == begin && newest.thread == thread) newest = {};
 }
 

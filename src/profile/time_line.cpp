@@ -2,6 +2,7 @@
 #include "profile/time_line.hpp"
 
 #include "base/hash.hpp"
+#include "base/mutex.hpp"
 #include "profile/behind.hpp"
 
 namespace urakata::profile {
@@ -66,7 +67,7 @@ void TimeLine::called(std::uint32_t record, std::uint64_t begin, std::uint64_t e
 }
 
 void TimeLine::called(std::uint32_t record, std::uint64_t begin, std::uint64_t end, MPI_Comm collective, bool moves) {
-  const std::scoped_lock held(lock_);
+  const LockGuard held(lock_);
   const Members& of = *members(collective);
   const bool known = collectives_.contains(of.number) || collectives_.size() < kMost;
   if (of.world.empty() || !known) return called(record, begin, end);
@@ -117,30 +118,30 @@ void TimeLine::add_receive(const Open& open, const MPI_Status& status, std::uint
 }
 
 void TimeLine::sent(const Envelope& to, std::uint64_t bytes, std::uint64_t time) {
-  const std::scoped_lock held(lock_);
+  const LockGuard held(lock_);
   add_send(*members(to.comm), to.peer, to.tag, bytes, time);
 }
 
 void TimeLine::received(const Envelope& from, const MPI_Status& status, std::uint64_t time) {
-  const std::scoped_lock held(lock_);
+  const LockGuard held(lock_);
   add_receive({.members = members(from.comm), .peer = from.peer, .tag = from.tag}, status, time);
 }
 
 void TimeLine::posted(MPI_Request request, const Envelope& from) {
-  const std::scoped_lock held(lock_);
+  const LockGuard held(lock_);
   Open open{.members = members(from.comm), .peer = from.peer, .tag = from.tag, .active = true};
   number(open);
   open_.insert_or_assign(request, std::move(open));
 }
 
 void TimeLine::prepared_receive(MPI_Request request, const Envelope& from) {
-  const std::scoped_lock held(lock_);
+  const LockGuard held(lock_);
   open_.insert_or_assign(request,
                          Open{.members = members(from.comm), .peer = from.peer, .tag = from.tag, .persistent = true});
 }
 
 void TimeLine::prepared_send(MPI_Request request, const Envelope& to, std::uint64_t bytes) {
-  const std::scoped_lock held(lock_);
+  const LockGuard held(lock_);
   open_.insert_or_assign(request, Open{.members = members(to.comm),
                                        .peer = to.peer,
                                        .tag = to.tag,
@@ -150,7 +151,7 @@ void TimeLine::prepared_send(MPI_Request request, const Envelope& to, std::uint6
 }
 
 void TimeLine::started(MPI_Request request, std::uint64_t time) {
-  const std::scoped_lock held(lock_);
+  const LockGuard held(lock_);
   const auto found = open_.find(request);
   if (found == open_.end() || !found->second.persistent) return;  // a collective's, a partitioned one
   Open& open = found->second;
@@ -161,12 +162,12 @@ void TimeLine::started(MPI_Request request, std::uint64_t time) {
 }
 
 void TimeLine::forget(MPI_Request request) {
-  const std::scoped_lock held(lock_);
+  const LockGuard held(lock_);
   open_.erase(request);
 }
 
 void TimeLine::forget_members(MPI_Comm comm) {
-  const std::scoped_lock held(lock_);
+  const LockGuard held(lock_);
   communicators_.erase(comm);
 }
 

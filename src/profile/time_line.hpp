@@ -15,12 +15,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "observe/call_events.hpp"
 #include "shim/native/abi.hpp"
 
@@ -80,18 +80,21 @@ class TimeLine {
   static constexpr std::size_t kMost = 1U << 16U;
   static constexpr std::uint32_t kClosed = ~std::uint32_t{0};  // a stream that is numbered no further
 
-  const std::shared_ptr<const Members>& members(MPI_Comm comm);
+  const std::shared_ptr<const Members>& members(MPI_Comm comm) URAKATA_REQUIRES(lock_);
   static std::uint32_t next(Counts& counts, const Stream& stream);
-  void add_send(const Members& members, int peer, int tag, std::uint64_t bytes, std::uint64_t time);
-  void add_receive(const Open& open, const MPI_Status& status, std::uint64_t time);
-  void number(Open& open);
+  void add_send(const Members& members, int peer, int tag, std::uint64_t bytes, std::uint64_t time)
+      URAKATA_REQUIRES(lock_);
+  void add_receive(const Open& open, const MPI_Status& status, std::uint64_t time) URAKATA_REQUIRES(lock_);
+  void number(Open& open) URAKATA_REQUIRES(lock_);
 
   const std::unique_ptr<observe::CallEvents> events_;
-  std::mutex lock_;
-  std::unordered_map<MPI_Comm, std::shared_ptr<const Members>> communicators_;
-  std::unordered_map<MPI_Request, Open> open_;
-  std::unordered_map<std::uint32_t, std::uint32_t> collectives_;  // by the communicator's number
-  Counts sent_, received_;
+  Mutex lock_;
+  std::unordered_map<MPI_Comm, std::shared_ptr<const Members>> communicators_ URAKATA_GUARDED_BY(lock_);
+  std::unordered_map<MPI_Request, Open> open_ URAKATA_GUARDED_BY(lock_);
+  // By the communicator's number.
+  std::unordered_map<std::uint32_t, std::uint32_t> collectives_ URAKATA_GUARDED_BY(lock_);
+  Counts sent_ URAKATA_GUARDED_BY(lock_);
+  Counts received_ URAKATA_GUARDED_BY(lock_);
 };
 
 }  // namespace urakata::profile

@@ -15,8 +15,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <vector>
+
+#include "base/mutex.hpp"
 
 namespace urakata::transport {
 
@@ -38,7 +39,7 @@ class Failures {
   const int code;
 
   void add(const Notice& notice) {
-    const std::lock_guard guard(lock_);
+    const LockGuard guard(lock_);
     if (std::ranges::find(notices_, notice) != notices_.end()) return;
     notices_.push_back(notice);
     count_.store(notices_.size(), std::memory_order_release);
@@ -46,14 +47,14 @@ class Failures {
   std::size_t count() const { return count_.load(std::memory_order_acquire); }
   // Appends to `known`, which has the first of them, those that are new.
   void read(std::vector<Notice>& known) const {
-    const std::lock_guard guard(lock_);
+    const LockGuard guard(lock_);
     known.insert(known.end(), notices_.begin() + static_cast<std::ptrdiff_t>(known.size()), notices_.end());
   }
 
  private:
-  mutable std::mutex lock_;
+  mutable Mutex lock_;
   std::atomic<std::size_t> count_{0};
-  std::vector<Notice> notices_;
+  std::vector<Notice> notices_ URAKATA_GUARDED_BY(lock_);
 };
 
 }  // namespace urakata::transport

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "base/options/options.hpp"
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
@@ -36,16 +37,16 @@ constexpr std::uint64_t kLongestNap =
 
 struct All {
   SpinLock lock;
-  std::vector<ChannelExchange*> active;            // exchanges under way; capacity for all
-  std::atomic<std::size_t> count{0};               // number of exchanges under way
-  std::atomic<std::size_t> near{0};                // number of these with channels inside the space
-  std::atomic<std::size_t> by_progress_thread{0};  // number of these that the progress thread handles
-  std::atomic<bool> stopped{false};                // whether stop_all() has been called
-  std::size_t made = 0;                            // number of existing exchanges, and capacity of `active`
-  std::atomic<std::uint64_t> bounce_bytes{0};      // sum of halo::BounceBuffers::bytes over all exchanges
+  std::vector<ChannelExchange*> active URAKATA_GUARDED_BY(lock);  // exchanges under way; capacity for all
+  std::atomic<std::size_t> count{0};                              // number of exchanges under way
+  std::atomic<std::size_t> near{0};                               // number of these with channels inside the space
+  std::atomic<std::size_t> by_progress_thread{0};                 // number of these that the progress thread handles
+  std::atomic<bool> stopped{false};                               // whether stop_all() has been called
+  std::size_t made URAKATA_GUARDED_BY(lock) = 0;  // number of existing exchanges, and capacity of `active`
+  std::atomic<std::uint64_t> bounce_bytes{0};     // sum of halo::BounceBuffers::bytes over all exchanges
   // Exchanges whose memory a neighbour may still need. A thread must hold `stepping` to destroy them: another thread
   // that holds it may still use elements of `active`.
-  std::vector<std::unique_ptr<ChannelExchange>> abandoned;
+  std::vector<std::unique_ptr<ChannelExchange>> abandoned URAKATA_GUARDED_BY(lock);
   SpinLock stepping;
 };
 All& all() {
@@ -106,14 +107,14 @@ ChannelExchange::ChannelExchange(std::span<const halo::ChannelEnd> out, std::spa
   fetch_add(all().bounce_bytes, channel_.bounce_buffers().bytes, std::memory_order_relaxed);
   if (channel_.any_far())
     process().progress().hook();  // neighbours may wait while the program blocks in the MPI library
-  const std::lock_guard guard(all().lock);
+  const LockGuard guard(all().lock);
   ++all().made;
 }
 
 ChannelExchange::~ChannelExchange() {
   fetch_add(all().bounce_bytes, 0 - channel_.bounce_buffers().bytes, std::memory_order_relaxed);
   {
-    const std::lock_guard guard(all().lock);
+    const LockGuard guard(all().lock);
     --all().made;
   }
   for (const Datatype* type : types_) type->release();
@@ -164,7 +165,7 @@ std::unique_ptr<ChannelExchange> ChannelExchange::make(std::span<const halo::Cha
   const halo::Costs costs = exchange_costs(all().bounce_bytes.load(std::memory_order_relaxed));
   try {
     std::unique_ptr<ChannelExchange> made(new ChannelExchange(out, in, costs));
-    const std::lock_guard guard(all().lock);
+    const LockGuard guard(all().lock);
     all().active.reserve(all().made);
     return made;
   } catch (const std::bad_alloc&) {
@@ -229,12 +230,12 @@ bool ChannelExchange::join_all(const Reading& reading, const Communicator& group
 }
 
 void ChannelExchange::begin() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   channel_.begin(from_, to_);
   if (channel_.complete()) return end();
   done_.store(false, std::memory_order_relaxed);
   {
-    const std::lock_guard list(all().lock);
+    const LockGuard list(all().lock);
     all().active.push_back(this);
   }
   fetch_add(all().count, std::size_t{1}, std::memory_order_relaxed);
@@ -247,7 +248,7 @@ void ChannelExchange::begin() {
 
 bool ChannelExchange::progress() {
   if (!lock_.try_lock()) return false;
-  const std::lock_guard guard(lock_, std::adopt_lock);
+  const LockGuard guard(lock_, std::adopt_lock);
   if (done_.load(std::memory_order_relaxed)) return false;
   const bool moved = channel_.progress();
   return settle() || moved;
@@ -257,7 +258,7 @@ bool ChannelExchange::progress() {
 bool ChannelExchange::settle() {
   if (!channel_.complete()) return false;
   {
-    const std::lock_guard list(all().lock);
+    const LockGuard list(all().lock);
     std::erase(all().active, this);
   }
   fetch_add(all().count, ~std::size_t{0}, std::memory_order_relaxed);
@@ -270,7 +271,7 @@ bool ChannelExchange::settle() {
 bool ChannelExchange::ready(std::size_t in) {
   if (done()) return true;
   if (!lock_.try_lock()) return false;
-  const std::lock_guard guard(lock_, std::adopt_lock);
+  const LockGuard guard(lock_, std::adopt_lock);
   if (done_.load(std::memory_order_relaxed)) return true;
   const bool here = channel_.ready(in);
   settle();
@@ -279,7 +280,7 @@ bool ChannelExchange::ready(std::size_t in) {
 
 std::optional<std::size_t> ChannelExchange::ready_any() {
   if (!lock_.try_lock()) return std::nullopt;
-  const std::lock_guard guard(lock_, std::adopt_lock);
+  const LockGuard guard(lock_, std::adopt_lock);
   const bool was_done = done_.load(std::memory_order_relaxed);
   const std::optional<std::size_t> found = channel_.ready_any();
   if (!was_done) settle();
@@ -327,14 +328,14 @@ void ChannelExchange::wait() {
 
 void ChannelExchange::leave(std::unique_ptr<NeighbourExchange> own, std::vector<const Datatype*> types) {
   {
-    const std::lock_guard guard(lock_);
+    const LockGuard guard(lock_);
     types_ = std::move(types);
     observed_ = nullptr;
     abandoned_ = true;
     if (done()) retire();
   }
   {
-    const std::lock_guard list(all().lock);
+    const LockGuard list(all().lock);
     all().abandoned.emplace_back(static_cast<ChannelExchange*>(own.release()));
   }
   destroy_released();
@@ -342,8 +343,8 @@ void ChannelExchange::leave(std::unique_ptr<NeighbourExchange> own, std::vector<
 
 void ChannelExchange::destroy_released() {
   std::vector<std::unique_ptr<ChannelExchange>> released;  // destroyed last, without a lock
-  const std::lock_guard nobody(all().stepping);
-  const std::lock_guard list(all().lock);
+  const LockGuard nobody(all().stepping);
+  const LockGuard list(all().lock);
   std::erase_if(all().abandoned, [&](std::unique_ptr<ChannelExchange>& exchange) {
     if (!exchange->done() || !exchange->channel_.released()) return false;
     released.push_back(std::move(exchange));
@@ -352,8 +353,8 @@ void ChannelExchange::destroy_released() {
 }
 
 void ChannelExchange::stop_all() {
-  const std::lock_guard nobody(all().stepping);
-  const std::lock_guard list(all().lock);
+  const LockGuard nobody(all().stepping);
+  const LockGuard list(all().lock);
   all().active.clear();
   all().count.store(0, std::memory_order_relaxed);
   all().near.store(0, std::memory_order_relaxed);
@@ -363,7 +364,7 @@ void ChannelExchange::stop_all() {
 
 void ChannelExchange::destroy_abandoned() {
   std::vector<std::unique_ptr<ChannelExchange>> gone;  // destroyed last, without a lock
-  const std::lock_guard list(all().lock);
+  const LockGuard list(all().lock);
   gone.swap(all().abandoned);
 }
 
@@ -380,13 +381,13 @@ void start_exchange_progress() {
 
 bool progress_exchanges() {
   if (!exchanges_under_way() || !all().stepping.try_lock()) return false;
-  const std::lock_guard stepping(all().stepping, std::adopt_lock);
+  const LockGuard stepping(all().stepping, std::adopt_lock);
   if (process().wire() != nullptr) process().wire()->step();
   bool moved = false;
   for (std::size_t i = 0;; ++i) {
     ChannelExchange* next = nullptr;
     {
-      const std::lock_guard list(all().lock);
+      const LockGuard list(all().lock);
       if (i >= all().active.size()) return moved;
       next = all().active[i];
     }

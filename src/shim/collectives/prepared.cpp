@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shim/collectives/prepared.hpp"
 
-#include <mutex>
+#include "base/mutex.hpp"
 
 namespace urakata::shim {
 
@@ -15,7 +15,7 @@ void count_allocation() { allocated.fetch_add(1, std::memory_order_relaxed); }
 Run::Run(Prepared& of) : engine::Instance(*of.schedule), prepared(of) { streams = of.streams; }
 
 Run* Prepared::take() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   if (idle_.empty()) {
     count_allocation();
     all_.push_back(std::make_unique<Run>(*this));
@@ -28,12 +28,12 @@ Run* Prepared::take() {
 }
 
 void Prepared::give(Run* run) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   idle_.push_back(run);
 }
 
 bool Prepared::idle() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   return idle_.size() == all_.size();
 }
 

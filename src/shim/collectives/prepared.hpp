@@ -62,8 +62,8 @@ struct Prepared {
 
  private:
   SpinLock lock_;
-  std::vector<std::unique_ptr<Run>> all_;
-  std::vector<Run*> idle_;
+  std::vector<std::unique_ptr<Run>> all_ URAKATA_GUARDED_BY(lock_);
+  std::vector<Run*> idle_ URAKATA_GUARDED_BY(lock_);
 };
 
 // Counts what the shim allocates for starting operations: see shim/user/measuring.h.

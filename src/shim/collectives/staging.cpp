@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "base/spin_lock.hpp"
 #include "shim/collectives/call_binding.hpp"
 #include "shim/native/native_library.hpp"
@@ -130,7 +130,7 @@ int stage_reduction(Call& call, const Reading& reading, Request& request) {
 
 struct LeftBehind {
   SpinLock lock;
-  Request* first = nullptr;
+  Request* first URAKATA_GUARDED_BY(lock) = nullptr;
   std::atomic<bool> some{false};
 };
 constinit LeftBehind left_behind;
@@ -201,7 +201,7 @@ int settle(Request& request) {
 
 void leave_to_settle(Request& request) {
   request.persistent = false;
-  const std::scoped_lock guard(left_behind.lock);
+  const LockGuard guard(left_behind.lock);
   request.next = std::exchange(left_behind.first, &request);
   left_behind.some.store(true, std::memory_order_relaxed);
 }
@@ -210,7 +210,7 @@ bool settle_left_behind() {
   if (!left_behind.some.load(std::memory_order_relaxed)) return false;
   Request* done = nullptr;
   {
-    const std::scoped_lock guard(left_behind.lock);
+    const LockGuard guard(left_behind.lock);
     for (Request** at = &left_behind.first; *at != nullptr;) {
       Request& request = **at;
       if (!request.finished()) {

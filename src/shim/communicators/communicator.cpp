@@ -8,6 +8,7 @@
 
 #include "base/handle_map.hpp"
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "base/waiting.hpp"
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/native/native_bootstrap.hpp"
@@ -110,7 +111,7 @@ void Communicator::release() {
 }
 
 Prepared* Communicator::cached(const Key& key, std::span<const std::uint64_t> blocks) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   ++uses_;
   for (std::size_t i = 0; i < cache_.size(); ++i) {
     Prepared& entry = *cache_[i];
@@ -124,7 +125,7 @@ Prepared* Communicator::cached(const Key& key, std::span<const std::uint64_t> bl
 }
 
 Prepared* Communicator::keep(std::unique_ptr<Prepared> made) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   if (cache_.size() >= kMostPrepared) {
     auto oldest = cache_.end();
     for (auto it = cache_.begin(); it != cache_.end(); ++it) {

@@ -106,8 +106,8 @@ class Communicator final : public transport::Group {
   std::optional<Neighbours> neighbours_;
 
   SpinLock lock_;
-  std::vector<std::unique_ptr<Prepared>> cache_;
-  std::uint64_t uses_ = 0;
+  std::vector<std::unique_ptr<Prepared>> cache_ URAKATA_GUARDED_BY(lock_);
+  std::uint64_t uses_ URAKATA_GUARDED_BY(lock_) = 0;
 };
 
 // The world ranks of an intracommunicator; empty where one is not in MPI_COMM_WORLD.

@@ -2,11 +2,11 @@
 #include "shim/communicators/endpoint_comms.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/messages/native_receive_calls.hpp"
 #include "shim/native/native_library.hpp"
@@ -26,8 +26,8 @@ EndpointComms& endpoint_comms() {
 
 // Those whose communicators the program has freed while requests were open.
 struct ClosedEndpointComms {
-  std::mutex lock;
-  std::vector<const EndpointComm*> all;
+  Mutex lock;
+  std::vector<const EndpointComm*> all URAKATA_GUARDED_BY(lock);
 };
 ClosedEndpointComms& closed_endpoint_comms() {
   static auto* made = new ClosedEndpointComms;
@@ -93,7 +93,7 @@ void for_each_endpoint_comm(const std::function<void(const EndpointComm&)>& visi
   endpoint_comms().for_each([&](const EndpointComm* one) {
     if (one != nullptr) visit(*one);
   });
-  const std::lock_guard guard(closed_endpoint_comms().lock);
+  const LockGuard guard(closed_endpoint_comms().lock);
   for (const EndpointComm* const one : closed_endpoint_comms().all) visit(*one);
 }
 
@@ -119,7 +119,7 @@ void close_endpoint_comm(MPI_Comm handle, const EndpointComm::Freed& freed) {
   EndpointComm* const gone = endpoint_comms().erase(handle);
   if (gone == nullptr) return;
   if (!gone->unused()) {
-    const std::lock_guard guard(closed_endpoint_comms().lock);
+    const LockGuard guard(closed_endpoint_comms().lock);
     closed_endpoint_comms().all.push_back(gone);
   }
   gone->close(freed);
@@ -127,7 +127,7 @@ void close_endpoint_comm(MPI_Comm handle, const EndpointComm::Freed& freed) {
 
 void forget_closed_endpoint_comm(const EndpointComm& endpoint_comm) {
   {
-    const std::lock_guard guard(closed_endpoint_comms().lock);
+    const LockGuard guard(closed_endpoint_comms().lock);
     std::erase(closed_endpoint_comms().all, &endpoint_comm);
   }
   forget_error_handler(endpoint_comm.freed().handler);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shim/communicators/error_handler.hpp"
 
-#include <mutex>
-
 #include "base/handle_map.hpp"
+#include "base/mutex.hpp"
 #include "shim/native/left_handles.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
@@ -14,8 +13,8 @@ namespace {
 
 MPI_Comm communicator_of_this_rank() {
   constexpr int kTag = 1;  // of this use of it
-  static std::mutex lock;
-  const std::lock_guard guard(lock);
+  static Mutex lock;
+  const LockGuard guard(lock);
   MPI_Group own = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   native.Comm_group(process().self(), &own);

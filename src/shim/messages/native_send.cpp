@@ -2,9 +2,9 @@
 #include "shim/messages/native_send.hpp"
 
 #include <climits>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "shim/native/large_count.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/types/datatype.hpp"
@@ -14,8 +14,8 @@ namespace urakata::shim {
 namespace {
 
 struct Detached {
-  std::mutex lock;
-  std::vector<std::unique_ptr<NativeSend>> sends;
+  Mutex lock;
+  std::vector<std::unique_ptr<NativeSend>> sends URAKATA_GUARDED_BY(lock);
 };
 
 Detached& detached() {
@@ -48,7 +48,7 @@ int NativeSend::start_copy(const void* address, std::int64_t count, MPI_Datatype
 int NativeSend::finish() { return native.Wait(&request_, MPI_STATUS_IGNORE); }
 
 void NativeSend::detach(std::unique_ptr<NativeSend> send) {
-  const std::lock_guard guard(detached().lock);
+  const LockGuard guard(detached().lock);
   std::erase_if(detached().sends, [](const auto& before) {
     int done = 0;
     native.Test(&before->request_, &done, MPI_STATUS_IGNORE);
@@ -58,7 +58,7 @@ void NativeSend::detach(std::unique_ptr<NativeSend> send) {
 }
 
 void NativeSend::finish_detached() {
-  const std::lock_guard guard(detached().lock);
+  const LockGuard guard(detached().lock);
   for (const auto& send : detached().sends) send->finish();
   detached().sends.clear();
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shim/native/left_handles.hpp"
 
-#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "shim/native/native_library.hpp"
 
 namespace urakata::shim {
@@ -13,10 +13,10 @@ namespace urakata::shim {
 namespace {
 
 struct Left {
-  std::mutex lock;  // progress threads run, too, where the program has one thread
-  std::vector<MPI_Datatype> types;
-  std::vector<MPI_Op> operations;
-  std::vector<MPI_Errhandler> error_handlers;
+  Mutex lock;  // progress threads run, too, where the program has one thread
+  std::vector<MPI_Datatype> types URAKATA_GUARDED_BY(lock);
+  std::vector<MPI_Op> operations URAKATA_GUARDED_BY(lock);
+  std::vector<MPI_Errhandler> error_handlers URAKATA_GUARDED_BY(lock);
 };
 Left& left() {
   static auto* made = new Left;
@@ -25,7 +25,7 @@ Left& left() {
 
 template <class Handle>
 void leave(std::vector<Handle> Left::*where, Handle handle) try {
-  const std::lock_guard guard(left().lock);
+  const LockGuard guard(left().lock);
   (left().*where).push_back(handle);
   handles_left.store(true, std::memory_order_relaxed);
 } catch (const std::bad_alloc&) {
@@ -45,7 +45,7 @@ void free_handles_that_are_left() {
   std::vector<MPI_Op> operations;
   std::vector<MPI_Errhandler> error_handlers;
   {
-    const std::lock_guard guard(left().lock);
+    const LockGuard guard(left().lock);
     types.swap(left().types);
     operations.swap(left().operations);
     error_handlers.swap(left().error_handlers);

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <list>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/progress_thread.hpp"
 #include "shim/entries.hpp"
 #include "shim/native/native_library.hpp"
@@ -44,10 +44,12 @@ struct Functions {
 };
 
 struct Keys {
-  std::mutex lock;
-  std::list<Functions> functions;  // each once, for ever: nobody tells when the last attribute of a keyval is gone
-  std::vector<int> ours;           // keyvals whose functions are ours
-  std::vector<int> of_self;        // of these: set on MPI_COMM_SELF, in this order; some may have been deleted since
+  Mutex lock;
+  // Each once, for ever: nobody tells when the last attribute of a keyval is gone.
+  std::list<Functions> functions URAKATA_GUARDED_BY(lock);
+  std::vector<int> ours URAKATA_GUARDED_BY(lock);  // keyvals whose functions are ours
+  std::vector<int> of_self
+      URAKATA_GUARDED_BY(lock);  // of these: set on MPI_COMM_SELF, in this order; some may have been deleted since
 };
 Keys& keys() {
   static auto* made = new Keys;
@@ -85,14 +87,14 @@ int create_keyval(const Functions& of, int* key) {
   Keys& all = keys();
   Functions* kept = nullptr;
   {
-    const std::lock_guard guard(all.lock);
+    const LockGuard guard(all.lock);
     const auto found = std::ranges::find(all.functions, of);
     kept = found != all.functions.end() ? &*found : &all.functions.emplace_back(of);
   }
   const int code = native.Comm_create_keyval(is_function(of.copy) ? copy_attribute : of.copy,
                                              is_function(of.erase) ? delete_attribute : of.erase, key, kept);
   if (code == MPI_SUCCESS) {
-    const std::lock_guard guard(all.lock);
+    const LockGuard guard(all.lock);
     std::erase(all.ours, *key);
     all.ours.push_back(*key);
   }
@@ -101,14 +103,14 @@ int create_keyval(const Functions& of, int* key) {
 
 void note_key_of_self(int key) {
   Keys& all = keys();
-  const std::lock_guard guard(all.lock);
+  const LockGuard guard(all.lock);
   std::erase(all.of_self, key);
   if (std::ranges::count(all.ours, key) != 0) all.of_self.push_back(key);
 }
 
 // The last one; MPI_KEYVAL_INVALID: there are none left.
 int take_key_of_self() {
-  const std::lock_guard guard(keys().lock);
+  const LockGuard guard(keys().lock);
   std::vector<int>& all = keys().of_self;
   if (all.empty()) return MPI_KEYVAL_INVALID;
   const int key = all.back();

@@ -2,16 +2,17 @@
 #include "shim/process/said_once.hpp"
 
 #include <functional>
-#include <mutex>
 #include <set>
 #include <string>
+
+#include "base/mutex.hpp"
 
 namespace urakata::shim {
 
 bool first_to_find(std::string_view kind) {
-  static auto* const lock = new std::mutex;
+  static auto* const lock = new Mutex;
   static auto* const found = new std::set<std::string, std::less<>>;
-  const std::lock_guard guard(*lock);
+  const LockGuard guard(*lock);
   return found->emplace(kind).second;
 }
 

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "base/reserve.hpp"
 #include "base/spin_lock.hpp"
 #include "shim/collectives/neighbour_exchange.hpp"
@@ -27,9 +27,9 @@ constexpr std::uint32_t kFirst = 1U << 3;  // requests that are made first; then
 
 struct Free {
   SpinLock lock;
-  bool told = false;  // that there are no more
-  Request* first = nullptr;
-  std::byte* blocks = nullptr;  // behind pointer handles
+  bool told URAKATA_GUARDED_BY(lock) = false;  // that there are no more
+  Request* first URAKATA_GUARDED_BY(lock) = nullptr;
+  std::byte* blocks URAKATA_GUARDED_BY(lock) = nullptr;  // behind pointer handles
 };
 Free& all_free() {
   static auto* made = new Free;
@@ -58,8 +58,8 @@ std::byte* reserve(std::size_t bytes) {
   return static_cast<std::byte*>(range);
 }
 
-// Once, under the lock. False: there are no addresses.
-bool make_room(Free& free) {
+// Once. False: there are no addresses.
+bool make_room(Free& free) URAKATA_REQUIRES(free.lock) {
   RequestTable& t = request_table;
   std::byte* all = nullptr;
   for (t.most = room(); (all = reserve(t.most * kEach)) == nullptr; t.most /= 2) {
@@ -82,8 +82,8 @@ bool open_up(void* range, std::size_t begin, std::size_t end) {
   return mprotect(static_cast<std::byte*>(range) + begin, end - begin, PROT_READ | PROT_WRITE) == 0;
 }
 
-// Under the lock. The result is why there are no more requests, or nullptr.
-const char* grow(Free& free) {
+// The result is why there are no more requests, or nullptr.
+const char* grow(Free& free) URAKATA_REQUIRES(free.lock) {
   RequestTable& t = request_table;
   const std::uint32_t before = t.made.load(std::memory_order_relaxed);
   if (t.requests == nullptr && !make_room(free)) return "the process has no addresses for them (ulimit -v)";
@@ -138,7 +138,7 @@ bool fetch_requests() {
   expect_end_of_thread();
   KeptRequests& kept = kept_requests;
   Free& free = all_free();
-  const std::lock_guard guard(free.lock);
+  const LockGuard guard(free.lock);
   const char* why = reserve::enough() ? nullptr : "the process has no memory";
   if (why == nullptr && free.first == nullptr) why = grow(free);
   if (why != nullptr) {
@@ -155,7 +155,7 @@ bool fetch_requests() {
 void store_requests() {
   KeptRequests& kept = kept_requests;
   Free& free = all_free();
-  const std::lock_guard guard(free.lock);
+  const LockGuard guard(free.lock);
   for (std::uint32_t moved = 0; moved < KeptRequests::kMost / 2 && kept.first != nullptr; ++moved, --kept.count) {
     move_first(kept.first, free.first);
   }

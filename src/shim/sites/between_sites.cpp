@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shim/sites/between_sites.hpp"
 
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "base/options/options.hpp"
 #include "lanes/lanes.hpp"
 #include "lanes/site_placement.hpp"
@@ -23,9 +23,9 @@ using collectives::Operation;
 
 // Texts of the report, each once.
 std::string_view kept(std::string text) {
-  static std::mutex lock;
+  static Mutex lock;
   static auto* texts = new std::set<std::string, std::less<>>;
-  const std::lock_guard guard(lock);
+  const LockGuard guard(lock);
   return *texts->insert(std::move(text)).first;
 }
 
