@@ -7,21 +7,14 @@
 
 namespace urakata::engine {
 
-using schedule::Edge;
-using schedule::EdgeKind;
 using schedule::Kind;
 using schedule::Node;
 using schedule::NodeId;
 
 namespace {
-constexpr std::size_t kAlignment = 64;
-constexpr std::uint64_t kMoveBytes = 32UL * 1024;
-
 // A message of up to 4 KiB is copied by the MPI library and gone in well under a microsecond.
 constexpr std::size_t kBriefMessages = 4;
 constexpr std::uint64_t kBriefBytes = 4096;
-
-bool is_message(const Node& node) { return node.kind == Kind::send || node.kind == Kind::recv; }
 
 bool begins_briefly(const schedule::Schedule& schedule) {
   std::size_t messages = 0;
@@ -41,96 +34,30 @@ Kind what_tells(const schedule::Schedule& schedule) {
   const auto has = [&](Kind kind) { return std::ranges::any_of(nodes, [&](const Node& n) { return n.kind == kind; }); };
   return has(Kind::recv) ? Kind::recv : has(Kind::send) ? Kind::send : Kind::copy;
 }
-
-std::uint64_t padded(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 }  // namespace
 
 Instance::Instance(const schedule::Schedule& schedule)
     : schedule_(schedule),
       brief_(begins_briefly(schedule)),
       counted_(what_tells(schedule)),
-      buffers_(schedule.user_buffers() + schedule.temps().size(), nullptr),
-      states_(schedule.nodes().size()),
-      messages_(schedule.nodes().size()),
-      work_(schedule.nodes().size()) {}
-
-void Instance::bind_temps(std::int64_t shift, std::uint64_t reach) {
-  const auto temps = schedule_.temps();
-  if (temps.empty()) return;
-  std::uint64_t total = kAlignment;
-  for (const std::uint64_t bytes : temps) total += padded(bytes + reach);
-  if (room_ < total) {
-    temporaries_ = std::make_unique_for_overwrite<std::byte[]>(total);
-    room_ = total;
-  }
-  const auto before = reinterpret_cast<std::uintptr_t>(temporaries_.get()) % kAlignment;
-  std::byte* address = temporaries_.get() + (before != 0 ? kAlignment - before : 0);
-  for (std::size_t t = 0; t < temps.size(); ++t) {
-    buffers_[schedule_.user_buffers() + t] = address - shift;
-    address += padded(temps[t] + reach);
-  }
-}
+      buffers_(schedule),
+      nodes_(schedule) {}
 
 void Instance::activate() {
-  std::fill(states_.begin(), states_.end(), State{});
-  messages_.clear();
-  work_.clear();
-  unfinished_ = static_cast<std::uint32_t>(states_.size());
   in_flight_ = 0;
   handed_over_ = false;
   given_up_ = false;
-  move_ = 0;
-  moved_ = 0;
+  moves_.reset();
   phase_ = Phase::pack;
-  const auto sources = schedule_.sources();
-  for (auto it = sources.rbegin(); it != sources.rend(); ++it) queue(*it);  // a stack: the first source goes first
-}
-
-bool Instance::ready(NodeId id) const {
-  const Node& node = schedule_.nodes()[id];
-  const State& state = states_[id];
-  if (state.next == node.count || state.next - state.done >= node.window) return false;
-  for (const Edge& edge : schedule_.into(id)) {
-    const std::uint32_t done = states_[edge.from].done;
-    if (edge.kind == EdgeKind::all ? done != schedule_.nodes()[edge.from].count
-                                   : done + std::uint64_t{edge.distance} <= state.next) {
-      return false;
-    }
-  }
-  return true;
-}
-
-void Instance::queue(NodeId id) {
-  if (states_[id].queued) return;
-  states_[id].queued = true;
-  (is_message(schedule_.nodes()[id]) ? messages_ : work_).push(id);
+  nodes_.restart();
 }
 
 void Instance::finish_iteration(NodeId id, std::uint32_t iteration, std::uint64_t told) {
-  State& state = states_[id];
   if (const Node& node = schedule_.nodes()[id]; counts(node.kind)) {
     const std::uint64_t bytes = payload(node, iteration);
     progress.add(bytes - std::min(bytes, told) + 1);
   }
-  if (iteration != state.done) {
-    state.out_of_order |= std::uint64_t{1} << (iteration % schedule::kMaxWindow);
-    return;
-  }
-  ++state.done;
-  for (;;) {
-    const std::uint64_t bit = std::uint64_t{1} << (state.done % schedule::kMaxWindow);
-    if ((state.out_of_order & bit) == 0) break;
-    state.out_of_order &= ~bit;
-    ++state.done;
-  }
-  if (state.done == schedule_.nodes()[id].count) {
-    --unfinished_;
-  } else {
-    queue(id);
-  }
-  for (const NodeId next_node : schedule_.successors(id)) {
-    if (ready(next_node)) queue(next_node);
-  }
+  nodes_.finish(id, iteration);
 }
 
 void Instance::complete(const transport::Ticket& ticket, int code) {
@@ -158,12 +85,12 @@ void Instance::tell(std::int32_t member, transport::Transport& transport) {
 
 // What was sent and may wait for a receive that never comes.
 void Instance::withdraw(transport::Transport& transport) {
-  for (NodeId id = 0; id < states_.size(); ++id) {
+  for (NodeId id = 0; id < schedule_.nodes().size(); ++id) {
     const Node& node = schedule_.nodes()[id];
     if (node.kind != Kind::send) continue;
     const std::int32_t peer = group->world[static_cast<std::size_t>(node.peer)];
     const std::int32_t tag = group->tag_to(node.peer, sequence, node.channel);
-    if (states_[id].done < states_[id].next) transport.withdraw(peer, group->world[group->rank], tag);
+    if (nodes_.under_way(id)) transport.withdraw(peer, group->world[group->rank], tag);
   }
 }
 
@@ -183,7 +110,7 @@ void Instance::post(NodeId id, std::uint32_t iteration, transport::Transport& tr
   const Node& node = schedule_.nodes()[id];
   const bool sending = node.kind == Kind::send;
   transport::Message message;
-  message.address = at(sending ? node.a : node.b, iteration);
+  message.address = buffers_.at(sending ? node.a : node.b, iteration);
   message.bytes = payload(node, iteration);
   message.layout = layout;
   message.peer = group->world[static_cast<std::size_t>(node.peer)];
@@ -206,26 +133,25 @@ void Instance::post(NodeId id, std::uint32_t iteration, transport::Transport& tr
 void Instance::copy(const Node& node, std::uint32_t iteration, std::uint64_t bytes) {
   if (bytes == 0) return;
   if (layout == nullptr) {
-    std::memcpy(at(node.b, iteration), at(node.a, iteration), bytes);
+    std::memcpy(buffers_.at(node.b, iteration), buffers_.at(node.a, iteration), bytes);
     return;
   }
   // The holes between the elements are the program's and stay as they are.
   scratch_.resize(bytes);
-  layout->pack(at(node.a, iteration), 0, bytes / layout->size, scratch_.data());
-  layout->unpack(scratch_.data(), at(node.b, iteration), 0, bytes / layout->size);
+  layout->pack(buffers_.at(node.a, iteration), 0, bytes / layout->size, scratch_.data());
+  layout->unpack(scratch_.data(), buffers_.at(node.b, iteration), 0, bytes / layout->size);
 }
 
 Instance::Left Instance::start_iterations(NodeId id, transport::Transport& transport, Budget& budget) {
   const Node& node = schedule_.nodes()[id];
-  State& state = states_[id];
-  const std::uint32_t window_end = state.next + node.window;
-  while (ready(id)) {
-    const std::uint32_t i = state.next;
+  const std::uint32_t window_end = nodes_.next(id) + node.window;
+  while (nodes_.ready(id)) {
+    const std::uint32_t i = nodes_.next(id);
     switch (node.kind) {
       case Kind::send:
       case Kind::recv:
         if (i == window_end) return Left::later;  // messages that were done at once: the rest in the next step
-        ++state.next;
+        nodes_.begin_next(id);
         ++budget.messages;
         post(id, i, transport);
         if (error != 0) return Left::waits;
@@ -238,10 +164,12 @@ Instance::Left Instance::start_iterations(NodeId id, transport::Transport& trans
           copy(node, i, bytes);
         } else {
           if (reducer->owner_only && !budget.caller) return Left::later;
-          if (bytes != 0) reducer->apply(*reducer, at(node.a, i), at(node.b, i), bytes / reducer->size);
+          if (bytes != 0) {
+            reducer->apply(*reducer, buffers_.at(node.a, i), buffers_.at(node.b, i), bytes / reducer->size);
+          }
         }
         budget.spend(bytes);
-        ++state.next;
+        nodes_.begin_next(id);
         finish_iteration(id, i);
         break;
       }
@@ -253,60 +181,37 @@ Instance::Left Instance::start_iterations(NodeId id, transport::Transport& trans
 // Looks at each node that may be ready, messages first: what a piece of work makes ready to be sent is sent before the
 // next node works. Work ends with the first piece that the budget does not allow; its node then goes behind all others.
 bool Instance::run_graph(transport::Transport& transport, Budget& budget) {
+  ReadyQueue& messages = nodes_.messages();
+  ReadyQueue& work = nodes_.work();
   bool works = !budget.spent();
   std::size_t late_messages = 0;  // that go on in another step
   std::size_t late_work = 0;
   while (error == 0) {
-    const bool message = messages_.size() > late_messages;
-    if (!message && (!works || work_.size() == late_work)) break;
-    ReadyQueue& queue = message ? messages_ : work_;
+    const bool message = messages.size() > late_messages;
+    if (!message && (!works || work.size() == late_work)) break;
+    ReadyQueue& queue = message ? messages : work;
     const NodeId id = queue.pop();
     const Left left = start_iterations(id, transport, budget);
     if (left == Left::waits) {
-      states_[id].queued = false;
+      nodes_.note_waits(id);
       continue;
     }
     queue.put_off(id);
     ++(message ? late_messages : late_work);
     if (left == Left::no_budget) works = false;
   }
-  return messages_.size() + work_.size() == 0;
-}
-
-bool Instance::run_moves(std::vector<Move>& moves, bool pack, Budget& budget) {
-  while (move_ < moves.size()) {
-    const Move& move = moves[move_];
-    const std::uint64_t size = std::max<std::uint64_t>(move.layout->size, 1);
-    const std::uint64_t count = std::min(move.elements - moved_, std::max<std::uint64_t>(kMoveBytes / size, 1));
-    if (!budget.allows(count * size)) return false;
-    std::byte* packed = move.packed + moved_ * move.layout->size;
-    if (count != 0) {
-      if (pack) {
-        move.layout->pack(move.user, moved_, count, packed);
-      } else {
-        move.layout->unpack(packed, move.user, moved_, count);
-      }
-    }
-    budget.spend(count * size);
-    moved_ += count;
-    if (moved_ == move.elements) {
-      ++move_;
-      moved_ = 0;
-    }
-  }
-  move_ = 0;
-  return true;
+  return nodes_.queued() == 0;
 }
 
 // All of it within the call that starts it, the copies before it too: whoever comes later is no owner of the requests.
 bool Instance::hand_over(transport::Transport& transport) {
   if (!handed_over_) {
     Budget unbounded{std::numeric_limits<std::int64_t>::max(), true, true};
-    run_moves(packs, true, unbounded);
+    moves_.run(packs, true, unbounded);
     phase_ = Phase::graph;
     handed_over_ = true;
     ++in_flight_;
-    if (!executor->start(buffers_, this)) {
+    if (!executor->start(buffers_.all(), this)) {
       --in_flight_;
       fail(transport.failures().code);
       end_early(transport);
@@ -326,7 +231,7 @@ bool Instance::advance(transport::Transport& transport, Budget& budget) {
     phase_ = Phase::unpack;
   }
   if (phase_ == Phase::pack) {
-    if (!run_moves(packs, true, budget)) return false;
+    if (!moves_.run(packs, true, budget)) return false;
     phase_ = Phase::graph;
   }
   if (phase_ == Phase::graph) {
@@ -335,11 +240,11 @@ bool Instance::advance(transport::Transport& transport, Budget& budget) {
       end_early(transport);
       return true;
     }
-    if (unfinished_ != 0) return all;
+    if (!nodes_.all_finished()) return all;
     phase_ = Phase::unpack;
   }
   if (phase_ == Phase::unpack) {
-    if (!run_moves(unpacks, false, budget)) return false;
+    if (!moves_.run(unpacks, false, budget)) return false;
     phase_ = Phase::done;
   }
   return true;

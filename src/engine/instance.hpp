@@ -11,12 +11,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "engine/bound_buffers.hpp"
+#include "engine/budget.hpp"
 #include "engine/executor.hpp"
-#include "engine/ready_queue.hpp"
+#include "engine/moves.hpp"
+#include "engine/node_states.hpp"
 #include "layout/layout.hpp"
 #include "reduce/reducer.hpp"
 #include "schedule/schedule.hpp"
@@ -24,29 +26,6 @@
 #include "transport/transport.hpp"
 
 namespace urakata::engine {
-
-// Elements of the caller's buffer that are packed into a temporary before the schedule runs, or unpacked after it.
-struct Move {
-  const layout::Layout* layout = nullptr;
-  std::byte* user = nullptr;
-  std::uint64_t elements = 0;
-  std::byte* packed = nullptr;
-};
-
-// What one progress step may spend on computing (copying, reducing, packing), in bytes of payload.
-struct Budget {
-  std::int64_t bytes = 0;
-  bool caller = false;         // a thread of the program inside an MPI call: may run user-defined operations
-  bool any = true;             // one piece may be longer than what is left; false once one was worked on
-  std::uint64_t messages = 0;  // posted in this step; they cost nothing of the budget
-
-  bool allows(std::uint64_t piece) const { return any || static_cast<std::int64_t>(piece) <= bytes; }
-  bool spent() const { return !any && bytes <= 0; }
-  void spend(std::uint64_t piece) {
-    bytes -= static_cast<std::int64_t>(piece);
-    any = false;
-  }
-};
 
 class Instance {
  public:
@@ -72,13 +51,13 @@ class Instance {
   std::vector<Move> unpacks;
   bool callers_only = false;     // packing or unpacking calls the MPI library, which progress threads must not
   Executor* executor = nullptr;  // where the kernel executes the whole of the graph (engine kernel)
-  void bind(schedule::BufferId buffer, std::byte* address) { buffers_[buffer] = address; }
+  void bind(schedule::BufferId buffer, std::byte* address) { buffers_.bind(buffer, address); }
   // Of this start, where there is to be a report: begin(). By what it receives, if anything, else by
   // what it sends: a send is over when the kernel has it, and what is computed goes with what comes.
   transport::ProgressCount progress;
   // Allocates the temporaries (kept for later starts). shift: true lower bound of the elements that they hold; reach:
   // the bytes by which the last of them goes beyond its extent.
-  void bind_temps(std::int64_t shift, std::uint64_t reach = 0);
+  void bind_temps(std::int64_t shift, std::uint64_t reach = 0) { buffers_.bind_temps(schedule_, shift, reach); }
 
   // --- by the domain's owner ---
   Instance* next = nullptr;  // link of the domain's queue or list
@@ -96,8 +75,8 @@ class Instance {
   bool runnable = false;  // advance returned false: there is more to do without waiting for a message
   bool done() const { return phase_ == Phase::done; }
   // Nodes that wait to be looked at, and how many were looked at since this was made.
-  std::size_t queued() const { return messages_.size() + work_.size(); }
-  std::uint64_t looked_at() const { return messages_.pops() + work_.pops(); }
+  std::size_t queued() const { return nodes_.queued(); }
+  std::uint64_t looked_at() const { return nodes_.looked_at(); }
 
   // --- by anyone ---
   enum class Outcome : std::uint32_t { running, finished, abandoned };
@@ -115,15 +94,7 @@ class Instance {
 
  private:
   enum class Phase : std::uint8_t { pack, graph, unpack, done };
-  struct State {
-    std::uint32_t next = 0;          // iteration that is started next
-    std::uint32_t done = 0;          // iterations finished, in order
-    std::uint64_t out_of_order = 0;  // bit i % kMaxWindow: iteration i is finished, but an earlier one is not
-    bool queued = false;             // it is in one of the queues, or taken from it and being started
-  };
 
-  bool ready(schedule::NodeId id) const;
-  void queue(schedule::NodeId id);
   // Is what these nodes do what its progress is counted by?
   bool counts(schedule::Kind kind) const { return kind == counted_ && progress.asked(); }
   // `told`: bytes of it that the transport has told of.
@@ -133,16 +104,12 @@ class Instance {
   enum class Left : std::uint8_t { waits, later, no_budget };
   Left start_iterations(schedule::NodeId id, transport::Transport& transport, Budget& budget);
   bool run_graph(transport::Transport& transport, Budget& budget);
-  bool run_moves(std::vector<Move>& moves, bool pack, Budget& budget);
   void tell(std::int32_t member, transport::Transport& transport);
   void withdraw(transport::Transport& transport);
   void end_early(transport::Transport& transport);
   bool hand_over(transport::Transport& transport);
   void copy(const schedule::Node& node, std::uint32_t iteration, std::uint64_t bytes);
   void post(schedule::NodeId id, std::uint32_t iteration, transport::Transport& transport);
-  std::byte* at(const schedule::Place& place, std::uint32_t iteration) const {
-    return buffers_[place.buffer] + schedule::offset_of(place, iteration);
-  }
 
   // Constant after construction.
   const schedule::Schedule& schedule_;
@@ -150,22 +117,16 @@ class Instance {
   const schedule::Kind counted_;
 
   // By the caller before submit: bind(), bind_temps(). Then the owner's.
-  std::vector<std::byte*> buffers_;
-  std::unique_ptr<std::byte[]> temporaries_;
-  std::uint64_t room_ = 0;  // bytes of all temporaries
+  BoundBuffers buffers_;
 
   // By the domain's owner.
-  std::vector<State> states_;
-  ReadyQueue messages_;             // sends and receives that may be ready: these go first
-  ReadyQueue work_;                 // copies and reductions
+  NodeStates nodes_;
+  MoveCursor moves_;
   std::vector<std::byte> scratch_;  // for copies of elements with holes
   std::uint64_t in_flight_ = 0;
-  std::uint32_t unfinished_ = 0;  // nodes with iterations left
   Phase phase_ = Phase::pack;
   bool handed_over_ = false;  // its graph is run by the kernel
   bool given_up_ = false;     // it has failed, its messages were given up, and its peers told
-  std::size_t move_ = 0;      // the move in progress, and how many of its elements are moved
-  std::uint64_t moved_ = 0;
 };
 
 }  // namespace urakata::engine
