@@ -6,7 +6,6 @@
 // space. With --job it only starts and ends MPI. Under urakata-exec, the preloaded library then inspects this job as
 // any other, and reports it.
 #include <dlfcn.h>
-#include <net/if.h>
 #include <unistd.h>
 
 #include <array>
@@ -22,15 +21,14 @@
 #include "base/options/options.hpp"
 #include "base/result.hpp"
 #include "base/topology.hpp"
-#include "chain/ring.hpp"
 #include "cores.hpp"
+#include "ebpf_here.hpp"
+#include "engine/kernel_engine.hpp"
 #include "mpi_need.hpp"
 #include "space/registry.hpp"
-#include "tune/ebpf_finding.hpp"
 #include "tune/engine_choice.hpp"
 #include "tune/messages_choice.hpp"
 #include "tune/thread_placement.hpp"
-#include "xdp/table.hpp"
 
 namespace urakata {
 namespace {
@@ -123,16 +121,6 @@ void put(JsonWriter& json, const Topology& topology, const NodeRanks& node_ranks
   json.key("reason").string(found.reason).key("refusal").string(found.refusal).end();
 }
 
-// Where this user may have small collectives by eBPF code, and what is missing elsewhere.
-std::string ebpf_here(std::span<const std::string> interfaces) {
-  std::vector<tune::EbpfPlace> places;
-  for (const std::string& interface : interfaces) {
-    const Result<std::shared_ptr<xdp::Table>> table = xdp::Table::open(if_nametoindex(interface.c_str()));
-    places.push_back({interface, table.ok() ? "" : table.error().message});
-  }
-  return tune::ebpf_finding(places);
-}
-
 void put_interfaces(JsonWriter& json, std::span<const std::string> interfaces) {
   json.key("interfaces").array();
   for (const std::string& interface : interfaces) json.string(interface);
@@ -141,7 +129,7 @@ void put_interfaces(JsonWriter& json, std::span<const std::string> interfaces) {
 
 void put_engines(JsonWriter& json, bool threads, const tune::Placement& placement,
                  std::span<const std::string> interfaces) {
-  const std::string no_kernel = tune::kernel_obstacle(chain::why_no_chains(), placement);
+  const std::string no_kernel = tune::kernel_obstacle(engine::why_no_kernel_engine(), placement);
   json.key("engines").array();
   for (const tune::EngineFinding& engine : tune::find_engines(threads, placement, no_kernel)) {
     const bool kernel = engine.usable && engine.name == name(EngineKind::kernel);

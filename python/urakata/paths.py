@@ -15,7 +15,7 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 # Programs that come with a component: the CMake option that a build may switch it off by.
-_COMPONENTS = {"urakata-link": "URAKATA_SITES"}
+_COMPONENTS = {"urakata-link": "URAKATA_SITES", "urakata-kernel": "URAKATA_KERNEL"}
 
 
 class NotFoundError(Exception):

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "engine/fallback.hpp"
-#include "engine/kernel.hpp"
+#include "engine/kernel_engine.hpp"
 #include "engine/poll.hpp"
 
 namespace urakata::engine {
@@ -21,28 +21,30 @@ std::unique_ptr<Engine> make_poll(Domain& domain, bool fallback, const ProgressT
   return std::make_unique<PollEngine>(domain);
 }
 
-std::unique_ptr<Domain> kernel_domain(const transport::Failures& failures) {
-  return std::make_unique<Domain>(std::make_unique<ExecutorTransport>(failures));
-}
-
-std::unique_ptr<Engine> make_kernel(Domain& domain, bool, const ProgressThreadSettings&) {
-  return std::make_unique<KernelEngine>(domain, static_cast<ExecutorTransport&>(domain.transport()));
-}
+constexpr std::array kCoreRows = {EngineRow{"thread", true, make_thread}, EngineRow{"poll", false, make_poll}};
 
 // In any order: which are made, and which of them is the best, is said where they are made.
-constexpr std::array kEngineRows = {EngineRow{"thread", true, make_thread}, EngineRow{"poll", false, make_poll},
-                                    EngineRow{"kernel", false, make_kernel, kernel_domain}};
+const std::vector<EngineRow>* make_rows() {
+  auto* const rows = new std::vector<EngineRow>(kCoreRows.begin(), kCoreRows.end());
+  rows->insert(rows->end(), kernel_rows().begin(), kernel_rows().end());
+  return rows;
+}
 
 }  // namespace
 
-std::span<const EngineRow> engine_table() { return kEngineRows; }
+std::span<const EngineRow> engine_table() {
+  static const std::vector<EngineRow>* const rows = make_rows();  // never ended: engines point to its rows
+  return *rows;
+}
 
 void Engines::make(std::span<const std::string_view> names, bool fallback, const transport::Failures& failures,
                    const std::function<std::unique_ptr<Domain>(bool progress_thread)>& make_domain,
                    const ProgressThreadSettings& settings) {
   for (const std::string_view name : names) {
-    const auto* const row = std::ranges::find(kEngineRows, name, &EngineRow::name);
-    if (row == kEngineRows.end()) continue;
+    const auto rows = engine_table();
+    const auto found = std::ranges::find(rows, name, &EngineRow::name);
+    if (found == rows.end()) continue;
+    const EngineRow* const row = &*found;
     domains_.push_back(row->domain != nullptr ? row->domain(failures) : make_domain(row->progress_threads));
     kinds_.push_back(
         {row, row->make(*domains_.back(), fallback, row->progress_threads ? settings : ProgressThreadSettings{})});

@@ -77,6 +77,8 @@ def test_engine_kernel() -> None:
         expected = results(output)
         assert len(expected[0]) == 2, output[-3000:]
         got_code, output = run(two, "--engine", "kernel", "--verbose", "1", chosen=COMMUNICATION, per_host=1)
+        if said := re.search("instead of kernel: .*URAKATA_KERNEL.*", output):
+            pytest.skip(said.group())
         assert not re.search("instead of kernel|not engine kernel", output), output[:3000]
         got = results(output)
         assert (got_code, *got[:2]) == (code, *expected[:2]), output[-3000:]

@@ -176,6 +176,10 @@ def _sites(mpi: launcher.Mpi, ranks: int, arguments: list[str]) -> dict[str, Any
     from urakata import site_links
 
     none: dict[str, Any] = {"found": "all ranks are at one site", "ways": [], "links": []}
+    try:
+        paths.program("urakata-link")
+    except paths.NotFoundError:
+        return none | {"found": "this build has no collectives between sites (URAKATA_SITES=OFF)"}
     if ranks == 1:
         return none
     run = site_links.of_mpi(mpi, ranks, arguments)

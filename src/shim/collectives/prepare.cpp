@@ -10,7 +10,8 @@
 #include "base/log.hpp"
 #include "base/options/options.hpp"
 #include "collectives/schedule_table.hpp"
-#include "shim/collectives/chained.hpp"
+#include "shim/communicators/communicator.hpp"
+#include "shim/kernel/kernel_operations.hpp"
 #include "shim/sites/between_sites.hpp"
 #include "tune/decision.hpp"
 

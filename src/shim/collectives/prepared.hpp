@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "base/spin_lock.hpp"
-#include "chain/chained_schedule.hpp"
 #include "collectives/collectives.hpp"
 #include "engine/instance.hpp"
-#include "engine/kernel.hpp"
+#include "shim/kernel_run.hpp"
+
+namespace urakata::chain {
+struct ChainedSchedule;
+}
 
 namespace urakata::shim {
 
@@ -38,11 +41,10 @@ struct Run : engine::Instance {
   Prepared& prepared;
   std::vector<std::byte> packed_send;  // packed copies of buffers whose types have holes
   std::vector<std::byte> packed_recv;
-  engine::ChainedGraph chained;  // what the kernel executes is one of these
-  engine::SmallCollective small;
+  KernelRun kernel;
 
-  // Of what has an executor. Inline where that is a chain: MPI_Test asks each time.
-  bool readiness() const { return executor == &chained ? chained.readiness() : executor->readiness(); }
+  // Of what has an executor.
+  bool readiness() const { return kernel.readiness(executor); }
 };
 
 struct Prepared {

@@ -19,9 +19,9 @@
 #include "shim/collectives/channel_exchange.hpp"
 #include "shim/collectives/message_exchange.hpp"
 #include "shim/collectives/prepare.hpp"
-#include "shim/collectives/small_collectives.hpp"
 #include "shim/collectives/staging.hpp"
 #include "shim/collectives/start_meter.hpp"
+#include "shim/kernel/kernel_operations.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/native_messages.hpp"
 #include "shim/native/without_memory.hpp"
@@ -109,14 +109,13 @@ void give_run(Request& request, Prepared& prepared, Communicator& comm) {
 namespace {
 
 // The rest of an instance whose operation the kernel executes. `part`: the communicator's.
-void hand_to_kernel(const Reading& reading, const Prepared& prepared, Communicator& comm, Run& run) {
+void hand_to_kernel(const Reading& reading, Communicator& comm, Run& run) {
   const engine::KernelPart* const part = comm.kernel_part();
   if (part == nullptr) return;
   if (by_ebpf(reading, part)) {
     execute_by_ebpf(reading, *part, run);
   } else {
-    run.chained = {*part->channel_set, *prepared.chained};
-    run.executor = &run.chained;
+    execute_by_chain(*part, run);
   }
 }
 
@@ -131,7 +130,7 @@ int bind(const Call& call, Reading& reading, Prepared& prepared, Communicator& c
     } else {
       bind_call(call, reading, request);
     }
-    if (code == MPI_SUCCESS) hand_to_kernel(reading, prepared, comm, *request.run);
+    if (code == MPI_SUCCESS) hand_to_kernel(reading, comm, *request.run);
     return code;
   });
 }

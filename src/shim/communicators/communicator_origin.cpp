@@ -63,7 +63,7 @@ void open_world_channel_set() {
   origin.kernel_part = open_channel_set(MPI_COMM_WORLD, origin.contexts);
   if (origin.kernel_part == nullptr) return;
   log::information("engine kernel: MPI_COMM_WORLD has a channel set%s",
-                   origin.kernel_part->offload != nullptr ? ", and eBPF code for small collectives" : "");
+                   has_offload(*origin.kernel_part) ? ", and eBPF code for small collectives" : "");
 }
 
 job::MemberContexts next_contexts(MPI_Comm handle, job::ChildContexts& children) {

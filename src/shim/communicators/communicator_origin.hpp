@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "job/contexts.hpp"
-#include "shim/collectives/channel_sets.hpp"
+#include "shim/kernel/channel_sets.hpp"
 #include "shim/native/abi.hpp"
 
 namespace urakata::shim {

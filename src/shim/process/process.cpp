@@ -17,13 +17,13 @@
 #include "base/reserve.hpp"
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
-#include "chain/ring.hpp"
+#include "engine/kernel_engine.hpp"
 #include "job/shared_lines.hpp"
 #include "shim/collectives/channel_exchange.hpp"
-#include "shim/collectives/channel_sets.hpp"
 #include "shim/collectives/staging.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/communicators/communicator_origin.hpp"
+#include "shim/kernel/channel_sets.hpp"
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/left_handles.hpp"
 #include "shim/native/native_bootstrap.hpp"
@@ -271,7 +271,7 @@ void Process::choose_messages(job::Bootstrap& world) {
 
 // On all ranks alike.
 std::string Process::why_no_kernel(job::Bootstrap& world) {
-  std::string obstacle = tune::kernel_obstacle(chain::why_no_chains(), placement_);
+  std::string obstacle = tune::kernel_obstacle(engine::why_no_kernel_engine(), placement_);
   if (obstacle.empty() && wiring_.wire() == nullptr) obstacle = "no transport wire: " + transports_.why();
   return set_up_channel_sets(world, std::move(obstacle));
 }

@@ -11,6 +11,7 @@
 #include "shim/collectives/prepared.hpp"
 #include "shim/collectives/start_meter.hpp"
 #include "shim/communicators/communicator.hpp"
+#include "shim/kernel/channel_sets.hpp"
 #include "shim/native/abi.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/without_memory.hpp"
@@ -19,16 +20,16 @@
 #include "shim/user/measuring.h"
 #include "shim/user/user_error.hpp"
 #include "urakata.h"
-#include "xdp/frame.h"
 
 namespace {
 
+using urakata::shim::kLongestOpName;
 using urakata::shim::NativeBootstrap;
 using urakata::shim::UserOperation;
 
 // What a rank wishes to call its operation; or that it cannot.
 struct NameWish {
-  std::array<char, sizeof(ura_xdp_ops::ura_xdp_own_op::name)> name{};
+  std::array<char, kLongestOpName + 1> name{};
   bool possible = false;
   bool operator==(const NameWish&) const = default;
 };

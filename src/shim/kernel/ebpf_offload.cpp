@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "shim/collectives/ebpf_offload.hpp"
+#include "shim/kernel/ebpf_offload.hpp"
 
 #include <netinet/in.h>
 #include <sys/random.h>

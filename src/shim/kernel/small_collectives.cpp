@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "shim/collectives/small_collectives.hpp"
-
+// Small collectives that eBPF code computes.
 #include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/log.hpp"
+#include "engine/kernel.hpp"
+#include "shim/kernel/channel_sets.hpp"
+#include "shim/kernel/kernel_operations.hpp"
+#include "xdp/frame.h"
 
 namespace urakata::shim {
+
+static_assert(kLongestOpName == sizeof(ura_xdp_ops::ura_xdp_own_op::name) - 1);
 
 namespace {
 
@@ -128,8 +133,9 @@ void execute_by_ebpf(const Reading& reading, const engine::KernelPart& part, Run
   const bool bcast = reading.key.operation == Operation::bcast;
   const bool from_result = bcast || reading.key.in_place;
   const xdp::Offload::Work work{*form_of(reading, *part.offload), run.reducer};
-  run.small = {*part.offload, work, from_result ? schedule::kRecvBuffer : schedule::kSendBuffer, schedule::kRecvBuffer};
-  run.executor = &run.small;
+  run.kernel.small = {*part.offload, work, from_result ? schedule::kRecvBuffer : schedule::kSendBuffer,
+                      schedule::kRecvBuffer};
+  run.executor = &run.kernel.small;
 }
 
 }  // namespace urakata::shim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Channel sets and offloads of this process's communicators, for engine `kernel` (chain/channel_set.hpp,
-// xdp/offload.hpp).
+// xdp/offload.hpp). A build without the component has kernel_not_built.cpp in their place.
 //
 // All ranks of MPI_COMM_WORLD find out in MPI_Init whether they can have them; then each communicator that the program
 // makes gets one in the call that makes it, where nothing is in the way (tune::channel_set_obstacle()). So which
@@ -10,19 +10,26 @@
 // MPI_Finalize.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "engine/kernel.hpp"
 #include "job/bootstrap.hpp"
 #include "job/contexts.hpp"
 #include "shim/native/abi.hpp"
+
+namespace urakata::engine {
+struct KernelPart;
+}
 
 namespace urakata::shim {
 
 // The numbers of communicators' parts for the kernel begin here: beyond the contexts that are in tags.
 inline constexpr std::int32_t kKernelContexts = 1 << 20;
+
+// Characters of the name of an operation that eBPF code may have, at most.
+inline constexpr std::size_t kLongestOpName = 27;
 
 // What a communicator has of the kernel, and what the engine does with it when it comes and goes.
 struct KernelPartClosed {
@@ -52,6 +59,7 @@ std::string set_up_channel_sets(job::Bootstrap& world, std::string obstacle);
 // Collective over the communicator. nullptr, on all of its ranks alike: it has no channel set, and where the job has
 // some a warning says why, once for each reason. Whether it has an offload is alike on all ranks, too.
 KernelPartHolder open_channel_set(MPI_Comm comm, const job::MemberContexts& contexts);
+bool has_offload(const engine::KernelPart& part);
 
 // MPI_Finalize, once nothing is in flight any more: other ranks' operations may still be, for which the end of this
 // process is to be no failure.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "shim/collectives/chained.hpp"
-
+// Collectives that chains of io_uring requests run.
 #include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "base/log.hpp"
+#include "chain/chained_schedule.hpp"
 #include "chain/compile.hpp"
+#include "engine/kernel.hpp"
+#include "shim/kernel/kernel_operations.hpp"
 
 namespace urakata::shim {
 
@@ -51,6 +53,11 @@ Result<std::shared_ptr<const chain::ChainedSchedule>> chained(Operation operatio
   auto made = chain::compile(schedule, {.downhill = runs_downhill(operation, algorithm)});
   if (!made.ok()) return made.error();
   return std::make_shared<const chain::ChainedSchedule>(std::move(*made));
+}
+
+void execute_by_chain(const engine::KernelPart& part, Run& run) {
+  run.kernel.chained = {*part.channel_set, *run.prepared.chained};
+  run.executor = &run.kernel.chained;
 }
 
 }  // namespace urakata::shim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "shim/collectives/channel_sets.hpp"
+#include "shim/kernel/channel_sets.hpp"
 
 #include <netinet/in.h>
 #include <sys/random.h>
@@ -16,8 +16,9 @@
 #include "base/options/options.hpp"
 #include "chain/listener.hpp"
 #include "chain/submitter.hpp"
-#include "shim/collectives/ebpf_offload.hpp"
+#include "engine/kernel.hpp"
 #include "shim/communicators/communicator.hpp"
+#include "shim/kernel/ebpf_offload.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/obstacle.hpp"
@@ -148,6 +149,8 @@ KernelPartHolder open_channel_set(MPI_Comm comm, const job::MemberContexts& cont
   kernel()->executors().add(*made);
   return made;
 }
+
+bool has_offload(const engine::KernelPart& part) { return part.offload != nullptr; }
 
 void leave_channel_sets() {
   if (engine::KernelEngine* const engine = kernel()) engine->executors().leave();

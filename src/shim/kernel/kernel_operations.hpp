@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which collectives the Linux kernel runs, and what hands them to it. With channel_sets.hpp and kernel_run.hpp this is
+// what the shim asks of the component for engine `kernel` (URAKATA_KERNEL). A build without the component has
+// kernel_not_built.cpp in its place.
+//
+// Chains of io_uring requests run a schedule that was compiled (chain/compile.hpp). eBPF code at the nodes' interfaces
+// computes a small collective (xdp/offload.hpp).
+//
+// Thread-safety: any thread, for different instances.
+#pragma once
+
+#include <memory>
+
+#include "base/result.hpp"
+#include "collectives/collectives.hpp"
+#include "shim/collectives/call_reading.hpp"
+#include "shim/collectives/prepared.hpp"
+
+namespace urakata::shim {
+
+// Of a collective on a communicator that has a channel set: an algorithm all of whose ranks' schedules can be chained,
+// `chosen` if it can be. nullptr, on all ranks alike: engine thread has it.
+const collectives::Algorithm* chainable(collectives::Operation operation, const collectives::Algorithm& chosen,
+                                        const collectives::Arguments& arguments);
+
+// Of such an algorithm's schedule for this rank.
+Result<std::shared_ptr<const chain::ChainedSchedule>> chained(collectives::Operation operation,
+                                                              const collectives::Algorithm& algorithm,
+                                                              const schedule::Schedule& schedule);
+
+// Hands an instance of such a collective, which is bound, to the part's channel set.
+void execute_by_chain(const engine::KernelPart& part, Run& run);
+
+inline constexpr const char* kEbpf = "eBPF";  // the algorithm's name in a report
+inline constexpr const char* kWhyEbpf = "small, and eBPF code is attached on all nodes";
+
+// Of a call on a communicator with this part; nullptr: it has none. False, on all ranks alike: it goes another way.
+bool by_ebpf(const Reading& reading, const engine::KernelPart* part);
+
+// Of a call on a communicator with this part that goes another way: does it reduce by an operation that the program has
+// named (ura_op_kernel()) and that is not attached? That is said once for each operation, by a communicator's first
+// rank.
+void tell_of_missing_op(const Reading& reading, const engine::KernelPart& part, bool first_rank);
+
+// Hands such a call's instance, which is bound, to the part's offload.
+void execute_by_ebpf(const Reading& reading, const engine::KernelPart& part, Run& run);
+
+}  // namespace urakata::shim

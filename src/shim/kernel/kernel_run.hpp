@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an instance keeps for the kernel to execute it. CMake gives this file, or kernel_run_not_built.hpp
+// in a build without the component, the name shim/kernel_run.hpp.
+//
+// Thread-safety: as the instance's.
+#pragma once
+
+#include "engine/executor.hpp"
+#include "engine/kernel.hpp"
+
+namespace urakata::shim {
+
+struct KernelRun {
+  engine::ChainedGraph chained;  // what the kernel executes is one of these
+  engine::SmallCollective small;
+
+  // Inline where that is a chain: MPI_Test asks each time.
+  bool readiness(const engine::Executor* executor) const {
+    return executor == &chained ? chained.readiness() : executor->readiness();
+  }
+};
+
+}  // namespace urakata::shim
