@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "base/options/options.hpp"
+#include "observe/observer.hpp"
 #include "shim/collectives/message_exchange.hpp"
 #include "shim/collectives/prepared.hpp"
 #include "shim/collectives/staging.hpp"
 #include "shim/collectives/start.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/profile/profiled.hpp"
 #include "shim/requests/completion.hpp"
 #include "shim/requests/engine_wait.hpp"
@@ -49,13 +51,13 @@ bool among_neighbours(const Call& call) { return call.operation == collectives::
 
 // Can a communicator's blocking collectives be ours? Where none can be no communicator is looked at, since that alone
 // would have the MPI library's waiting drive the engines.
-bool any_of(const Process& here, const Call& call) {
+bool any_of(const Call& call) {
   if (among_neighbours(call)) {
     const NeighborhoodWish wish = options().neighborhood;
-    return wish == NeighborhoodWish::always || (wish == NeighborhoodWish::automatic && here.wire() != nullptr);
+    return wish == NeighborhoodWish::always || (wish == NeighborhoodWish::automatic && process().wire() != nullptr);
   }
   if (options().blocking != BlockingWish::automatic) return options().blocking == BlockingWish::always;
-  return here.sites().count > 1;
+  return process().sites().count > 1;
 }
 
 bool ours(const Communicator& comm, const Call& call) {
@@ -69,15 +71,15 @@ bool ours(const Communicator& comm, const Call& call) {
 }  // namespace
 
 bool performed(const Call& call, int* code) {
-  Process& here = process();
   const bool by_messages = may_be_message_exchange(call);
-  const bool by_schedule = any_of(here, call);
-  if (!here.running() || here.native_only() || !(by_messages || by_schedule) || inside_native(call.call_site))
+  const bool by_schedule = any_of(call);
+  if (!process_state.running || process_state.native_only || !(by_messages || by_schedule) ||
+      inside_native(call.call_site))
     return false;
   if (by_messages && exchanged(call, nullptr, code)) return true;
   Communicator* const comm = by_schedule ? communicator(call.comm) : nullptr;
   if (comm == nullptr || !ours(*comm, call)) return false;
-  observe::Observer* const observer = here.observer();
+  observe::Observer* const observer = process_state.observer;
   const std::uint64_t begin = observer != nullptr ? call_begin() : 0;
   Reading reading;
   Prepared* prepared = nullptr;

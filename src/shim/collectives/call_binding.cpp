@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 
 namespace urakata::shim {
 
@@ -38,7 +38,7 @@ std::byte* pack_around(const Side& side, Request& request, std::vector<std::byte
     const engine::Move move{block.type, writable(side.address) + block.displacement, block.elements, at};
     if (block.elements != 0) {
       retain_type(request, block.type);
-      run.callers_only = run.callers_only || (!process().multiple() && needs_native(*block.type));
+      run.callers_only = run.callers_only || (!process_state.multiple && needs_native(*block.type));
       if (in && (own_only == ~0U || own_only == p)) run.packs.push_back(move);
       if (out) run.unpacks.push_back(move);
     }
@@ -61,7 +61,7 @@ void bind_reduction(const Call& call, const Reading& reading, Request& request) 
   }
   if (element->contiguous) return run.bind_temps(0);
   run.layout = element;
-  run.callers_only = !process().multiple() && needs_native(*element);
+  run.callers_only = !process_state.multiple && needs_native(*element);
   run.bind_temps(element->true_lb, element->true_extent - std::min(element->true_extent, element->extent));
 }
 

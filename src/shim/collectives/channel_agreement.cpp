@@ -5,7 +5,7 @@
 
 #include "shim/native/abi.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
+#include "shim/native/private_comms.hpp"
 
 namespace urakata::shim {
 
@@ -18,7 +18,7 @@ struct Word {
 };
 
 // A tag below the tag of notices. No context uses these tags (Process::own_facts).
-int tag_of(std::int32_t context) { return process().largest_tag() - 1 - context; }
+int tag_of(std::int32_t context) { return private_comms.largest_tag - 1 - context; }
 
 void send_answer(const Communicator& comm, std::uint32_t to, ChannelAnswer answer) {
   const Word word{comm.number_at(to), answer};

@@ -21,8 +21,10 @@
 #include "shim/process/devices.hpp"
 #include "shim/process/process.hpp"
 #include "shim/process/process_sites.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/process/space.hpp"
 #include "shim/requests/engine_wait.hpp"
+#include "shim/requests/progress.hpp"
 #include "shim/requests/request.hpp"
 #include "shim/requests/wait_until.hpp"
 
@@ -92,7 +94,7 @@ p2p::Port& port() {
 bool ChannelExchange::any_in_job() { return endpoints_in_job() || process().transports().any(); }
 
 std::optional<std::int32_t> ChannelExchange::way_to(std::int32_t world_rank) {
-  const std::int32_t own = process().world_rank();
+  const std::int32_t own = process_state.world_rank;
   if (world_rank == own || (endpoint() != nullptr && port_of(world_rank) != nullptr)) return halo::ChannelEnd::kNear;
   if (process().wire() == nullptr || !process().transports().by_wire(own, world_rank)) return std::nullopt;
   // One connection is not enough for a link between sites.
@@ -105,8 +107,7 @@ ChannelExchange::ChannelExchange(std::span<const halo::ChannelEnd> out, std::spa
                                  const halo::Costs& costs)
     : channel_(port(), out, in, costs, process().wire()) {
   fetch_add(all().bounce_bytes, channel_.bounce_buffers().bytes, std::memory_order_relaxed);
-  if (channel_.any_far())
-    process().progress().hook();  // neighbours may wait while the program blocks in the MPI library
+  if (channel_.any_far()) the_progress->hook();  // neighbours may wait while the program blocks in the MPI library
   const LockGuard guard(all().lock);
   ++all().made;
 }
@@ -306,7 +307,7 @@ void ChannelExchange::wait() {
     return;
   }
   constexpr unsigned kAlone = 100;  // tests of this exchange before others get progress, too
-  for (unsigned i = 0; i < kAlone && !process().oversubscribed(); ++i) {
+  for (unsigned i = 0; i < kAlone && !process_state.oversubscribed; ++i) {
     progress();
     if (done()) return;
     pause();

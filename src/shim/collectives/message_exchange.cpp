@@ -14,7 +14,7 @@
 #include "shim/messages/message.hpp"
 #include "shim/native/without_memory.hpp"
 #include "shim/process/devices.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/process/space.hpp"
 #include "shim/profile/profiled.hpp"
 #include "shim/requests/completion.hpp"
@@ -171,7 +171,7 @@ bool exchanged(const Call& call, MPI_Request* request_out, int* code) {
   EndpointComm* const endpoint_comm = exchange_comm(call.comm);
   Communicator* const comm = endpoint_comm != nullptr ? communicator(call.comm) : nullptr;
   if (comm == nullptr) return false;
-  observe::Observer* const observer = process().observer();
+  observe::Observer* const observer = process_state.observer;
   const bool blocking = call.form == CallForm::blocking;
   const std::uint64_t begin = observer != nullptr ? call_begin() : 0;
   Reading reading;

@@ -12,6 +12,7 @@
 #include "base/options/options.hpp"
 #include "base/reserve.hpp"
 #include "base/threads.hpp"
+#include "observe/observer.hpp"
 #include "schedule/builder.hpp"
 #include "shim/collectives/call_binding.hpp"
 #include "shim/collectives/call_reading.hpp"
@@ -26,7 +27,7 @@
 #include "shim/native/native_messages.hpp"
 #include "shim/native/without_memory.hpp"
 #include "shim/process/devices.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/process/space.hpp"
 #include "shim/profile/profiled.hpp"
 #include "shim/requests/completion.hpp"
@@ -97,7 +98,7 @@ void give_run(Request& request, Prepared& prepared, Communicator& comm) {
   run.group = &comm;
   run.user = &request;
   run.on_abandoned = give_back;
-  run.on_finish = process().observer() != nullptr ? note_end : nullptr;
+  run.on_finish = process_state.observer != nullptr ? note_end : nullptr;
   run.packs.clear();
   run.unpacks.clear();
   run.layout = nullptr;
@@ -167,7 +168,7 @@ bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<
   request.communicator = &group;
   request.persistent = true;
   retain_types(reading, request);
-  if (observe::Observer* observer = process().observer()) {
+  if (observe::Observer* observer = process_state.observer) {
     request.call_site =
         call_site(*observer, call, reading.key.bytes, "poll", ChannelExchange::kAlgorithm, exchange->why());
     exchange->observe(&request.observed);
@@ -235,7 +236,7 @@ Request* bound_request(const Call& call, Reading& reading, Prepared& prepared, C
 bool started(const Call& call, MPI_Request* request_out, int* code) {
   const StartMeter meter;
   if (may_be_message_exchange(call) && exchanged(call, request_out, code)) return true;
-  observe::Observer* const observer = process().observer();
+  observe::Observer* const observer = process_state.observer;
   const std::uint64_t begin = observer != nullptr ? call_begin() : 0;
   Reading reading;
   Prepared* prepared = nullptr;
@@ -287,7 +288,7 @@ bool started(const Call& call, MPI_Request* request_out, int* code) {
   if (request == nullptr) return true;
   request->persistent = true;
   *request_out = request->handle();
-  if (observe::Observer* observer = process().observer()) {
+  if (observe::Observer* observer = process_state.observer) {
     request->call_site = call_site(*observer, call, reading, *prepared, *part);
   }
   return true;
@@ -296,8 +297,8 @@ bool started(const Call& call, MPI_Request* request_out, int* code) {
 }  // namespace
 
 bool handled(const Call& call, MPI_Request* request_out, int* code) {
-  const Process& here = process();
-  if (!here.running() || here.native_only() || inside_native(call.call_site) || left_by_option(call)) return false;
+  if (!process_state.running || process_state.native_only || inside_native(call.call_site) || left_by_option(call))
+    return false;
   if (request_out == nullptr) return left_to_native(call);
   return call.form == CallForm::persistent ? initialised(call, request_out, code) : started(call, request_out, code);
 }
@@ -332,7 +333,7 @@ int submit(Request& request, std::uint64_t begin) {
 }
 
 int StartList::add(Request& request) {
-  if (process().observer() != nullptr && requests_.empty()) begin_ = now_ns();
+  if (process_state.observer != nullptr && requests_.empty()) begin_ = now_ns();
   const int code = make_ready(request);
   if (code == MPI_SUCCESS) requests_.push_back(&request);
   return code;
@@ -347,7 +348,7 @@ void StartList::start() {
       instances_.push_back(request->run);
       return true;
     });
-    const bool observed = process().observer() != nullptr;
+    const bool observed = process_state.observer != nullptr;
     if (observed) note_begin();
     engine->start_all(instances_);
     if (observed) note_returned();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long starts of collectives take, for the goal nbc-start-own-us; measured where process().measuring() says so.
+// How long starts of collectives take, for the goal nbc-start-own-us; measured where process_state.measuring says so.
 //
 // Thread-safety: all by any thread.
 #pragma once
@@ -8,14 +8,14 @@
 
 #include "base/clock.hpp"
 #include "shim/native/native_messages.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 
 namespace urakata::shim {
 
 // Notes how long it lived, but for what was spent in the MPI library's calls.
 class StartMeter {
  public:
-  StartMeter() : on_(process().measuring()), native_(on_ ? native_ticks() : 0), begin_(on_ ? now_ns() : 0) {}
+  StartMeter() : on_(process_state.measuring), native_(on_ ? native_ticks() : 0), begin_(on_ ? now_ns() : 0) {}
   ~StartMeter() {
     if (on_) note();
   }

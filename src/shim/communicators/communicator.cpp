@@ -13,7 +13,10 @@
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/native/private_comms.hpp"
 #include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
+#include "shim/requests/progress.hpp"
 #include "shim/sites/between_sites.hpp"
 
 namespace urakata::shim {
@@ -146,7 +149,7 @@ std::vector<std::int32_t> world_ranks(MPI_Comm handle) {
   std::vector<int> own(static_cast<std::size_t>(size));
   std::iota(own.begin(), own.end(), 0);
   std::vector<std::int32_t> world(own.size());
-  MPI_Group all = process().world_group();
+  MPI_Group all = private_comms.world_group;
   const bool none = all == MPI_GROUP_NULL;  // in a run that is all the MPI library's
   if (none) native.Comm_group(MPI_COMM_WORLD, &all);
   native.Group_translate_ranks(group, size, own.data(), all, world.data());
@@ -172,7 +175,7 @@ Communicator* communicator(MPI_Comm handle) {
       made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank), std::move(origin->contexts),
                               origin->children, std::move(origin->kernel_part));
       made->engine = engine;
-      process().progress().hook();
+      the_progress->hook();
     }
   }
   communicators().insert(handle, made);
@@ -270,12 +273,12 @@ bool pending_on(MPI_Comm handle) {
 }
 
 void drain(MPI_Comm handle) {
-  Ladder ladder(process().oversubscribed());
+  Ladder ladder(process_state.oversubscribed);
   while (pending_on(handle)) {
-    if (!process().progress().step_all()) ladder.step();
+    if (!the_progress->step_all()) ladder.step();
   }
 }
 
-MPI_Comm private_world() { return process().world(); }
+MPI_Comm private_world() { return private_comms.world; }
 
 }  // namespace urakata::shim

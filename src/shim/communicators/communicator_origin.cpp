@@ -11,7 +11,7 @@
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 
 namespace urakata::shim {
 
@@ -28,10 +28,10 @@ job::Contexts& all_contexts() {
 }
 
 std::shared_ptr<job::ChildContexts> new_children() {
-  return std::make_shared<job::ChildContexts>(all_contexts(), process().world_rank());
+  return std::make_shared<job::ChildContexts>(all_contexts(), process_state.world_rank);
 }
 
-bool handles_collectives() { return process().running() && !process().native_only(); }
+bool handles_collectives() { return process_state.running && !process_state.native_only; }
 
 // By its first member, and by that one's number for its endpoint communicator, which is never given again.
 std::uint64_t number_of(std::int32_t first, const job::MemberContexts& contexts) {

@@ -10,7 +10,7 @@
 #include "shim/communicators/communicator.hpp"
 #include "shim/messages/native_receive_calls.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/process/space.hpp"
 #include "shim/requests/request.hpp"
 #include "shim/requests/wait_until.hpp"
@@ -82,7 +82,7 @@ void open_endpoint_comm(MPI_Comm made, const job::MemberContexts& contexts) {
   }
   int rank = 0;
   native.Comm_rank(made, &rank);
-  const std::uint32_t own = contexts.endpoint_comm_of(process().world_rank());
+  const std::uint32_t own = contexts.endpoint_comm_of(process_state.world_rank);
   if (EndpointComm* const opened =
           EndpointComm::make(native_receive_calls(), bits(made), rank, own, std::move(peers))) {
     endpoint_comms().insert(made, opened);

@@ -5,7 +5,8 @@
 #include "base/mutex.hpp"
 #include "shim/native/left_handles.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
+#include "shim/native/private_comms.hpp"
+#include "shim/process/process_state.hpp"
 
 namespace urakata::shim {
 
@@ -17,8 +18,8 @@ MPI_Comm communicator_of_this_rank() {
   const LockGuard guard(lock);
   MPI_Group own = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
-  native.Comm_group(process().self(), &own);
-  native.Comm_create_group(process().self(), own, kTag, &made);
+  native.Comm_group(private_comms.self, &own);
+  native.Comm_create_group(private_comms.self, own, kTag, &made);
   native.Group_free(&own);
   return made;
 }
@@ -37,7 +38,7 @@ void forget_error_handler(KeptErrorHandler handler) {
 int ErrorTarget::tell(int code) const {
   if (!freed) {
     native.Comm_call_errhandler(comm, code);
-  } else if (handler == 0 || !process().running()) {
+  } else if (handler == 0 || !process_state.running) {
     native.Comm_call_errhandler(MPI_COMM_WORLD, code);
   } else {
     MPI_Comm alone = communicator_of_this_rank();

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
+#include "shim/native/private_comms.hpp"
 
 namespace urakata::shim {
 
@@ -73,8 +73,8 @@ Neighbours::Ordered try_all(MPI_Comm alone) {
 MPI_Comm lone() {
   MPI_Group own = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
-  native.Comm_group(process().self(), &own);
-  native.Comm_create_group(process().self(), own, 0, &made);
+  native.Comm_group(private_comms.self, &own);
+  native.Comm_create_group(private_comms.self, own, 0, &made);
   native.Group_free(&own);
   return made;
 }

@@ -10,6 +10,7 @@
 #include "shim/process/devices.hpp"
 #include "shim/process/space.hpp"
 #include "shim/requests/completion.hpp"
+#include "shim/requests/progress.hpp"
 #include "shim/requests/request.hpp"
 #include "shim/requests/status.hpp"
 #include "shim/requests/wait_until.hpp"
@@ -55,7 +56,7 @@ int end_mixed(const messages::MixedReceive::End& end, MPI_Status* status, bool* 
 void wait_for(const messages::MixedReceive& receive, p2p::Backoff& backoff) {
   const auto done = [&] { return receive.done(); };
   while (!done()) {
-    if (process().progress().step_engines()) {
+    if (the_progress->step_engines()) {
       backoff.restart();
     } else {
       backoff.step_after_all(done);

@@ -5,9 +5,10 @@
 #include <array>
 
 #include "base/clock.hpp"
+#include "observe/observer.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/process/space.hpp"
 #include "shim/profile/profiled.hpp"
 #include "shim/requests/request.hpp"
@@ -47,7 +48,7 @@ const char* carrier(int peer, MPI_Comm comm) {
 
 observe::MessageSite* site_of(const char* operation, const void* address, const char* carrier) {
   if (inside_native(address)) return nullptr;
-  return process().observer()->message_site({operation, address, carrier});
+  return process_state.observer->message_site({operation, address, carrier});
 }
 
 std::uint64_t size_of(std::int64_t count, MPI_Datatype type) {

@@ -7,7 +7,8 @@
 #include "base/clock.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/native/large_count.hpp"
-#include "shim/process/process.hpp"
+#include "shim/native/private_comms.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/types/datatype.hpp"
 
 namespace urakata::shim {
@@ -18,7 +19,7 @@ thread_local std::uint64_t ticks = 0;
 
 class Meter {
  public:
-  Meter() : on_(process().measuring()), begin_(on_ ? now_ns() : 0) {}
+  Meter() : on_(process_state.measuring), begin_(on_ ? now_ns() : 0) {}
   ~Meter() {
     if (on_) ticks += now_ns() - begin_;
   }
@@ -76,14 +77,14 @@ constexpr int kNotice = 4;  // integers
 static_assert(sizeof(transport::Notice) == kNotice * sizeof(int));
 
 int NativeMessages::isend_notice(std::int32_t peer, const transport::Notice& notice, MPI_Request* request) {
-  return native.Isend(&notice, kNotice, MPI_INT, peer, process().largest_tag(), private_world(), request);
+  return native.Isend(&notice, kNotice, MPI_INT, peer, private_comms.largest_tag, private_world(), request);
 }
 
 bool NativeMessages::take_notice(transport::Notice* notice) {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   const int code =
-      native.Improbe(MPI_ANY_SOURCE, process().largest_tag(), private_world(), &found, &message, MPI_STATUS_IGNORE);
+      native.Improbe(MPI_ANY_SOURCE, private_comms.largest_tag, private_world(), &found, &message, MPI_STATUS_IGNORE);
   return code == MPI_SUCCESS && found != 0 &&
          native.Mrecv(notice, kNotice, MPI_INT, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }

@@ -22,7 +22,7 @@ struct NativeMessages {
 };
 
 // CPU time (ns, by the time stamp counter) that this thread has spent in our calls of the MPI library; counted only
-// while process().measuring(). For `nbc-start-own-us`.
+// while process_state.measuring. For `nbc-start-own-us`.
 std::uint64_t native_ticks();
 
 }  // namespace urakata::shim

@@ -12,6 +12,7 @@
 #include "shim/entries.hpp"
 #include "shim/kernel/channel_sets.hpp"
 #include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/types/datatype.hpp"
 #include "shim/types/operation.hpp"
 #include "space/settle.hpp"
@@ -38,6 +39,7 @@ __attribute__((destructor)) void ended() {
 using urakata::shim::native;
 using urakata::shim::need_native;
 using urakata::shim::process;
+using urakata::shim::process_state;
 
 void forget(MPI_Comm handle, const urakata::shim::EndpointComm::Freed& freed) {
   const urakata::shim::FreeingCommunicator freeing;
@@ -92,14 +94,14 @@ URAKATA_EXPORT int MPI_Finalize() {
 
 URAKATA_EXPORT int MPI_Query_thread(int* provided) {
   need_native();
-  if (!process().running() || provided == nullptr) return native.Query_thread(provided);
-  *provided = process().told_level();
+  if (!process_state.running || provided == nullptr) return native.Query_thread(provided);
+  *provided = process_state.told_level;
   return MPI_SUCCESS;
 }
 
 URAKATA_EXPORT int MPI_Type_free(MPI_Datatype* datatype) {
   need_native();
-  if (datatype == nullptr || !process().running() || !urakata::shim::forget_datatype(*datatype)) {
+  if (datatype == nullptr || !process_state.running || !urakata::shim::forget_datatype(*datatype)) {
     return native.Type_free(datatype);
   }
   *datatype = MPI_DATATYPE_NULL;
@@ -108,21 +110,21 @@ URAKATA_EXPORT int MPI_Type_free(MPI_Datatype* datatype) {
 
 URAKATA_EXPORT int MPI_Op_free(MPI_Op* op) {
   need_native();
-  if (op == nullptr || !process().running() || !urakata::shim::forget_operation(*op)) return native.Op_free(op);
+  if (op == nullptr || !process_state.running || !urakata::shim::forget_operation(*op)) return native.Op_free(op);
   *op = MPI_OP_NULL;
   return MPI_SUCCESS;
 }
 
 URAKATA_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
   need_native();
-  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process().running()) return native.Comm_free(comm);
+  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process_state.running) return native.Comm_free(comm);
   return free_communicator(comm, false);
 }
 
 // Unlike MPI_Comm_free this waits for all pending communication, so ours is brought to its end first.
 URAKATA_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
   need_native();
-  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process().running()) return native.Comm_disconnect(comm);
+  if (comm == nullptr || *comm == MPI_COMM_WORLD || !process_state.running) return native.Comm_disconnect(comm);
   urakata::shim::drain(*comm);
   urakata::shim::drain_endpoint_comm(*comm);
   return free_communicator(comm, true);
@@ -131,7 +133,7 @@ URAKATA_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
 // The info key `urakata_engine` chooses the engine of a communicator; the MPI library gets the other keys.
 URAKATA_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
   need_native();
-  if (process().running() && !process().native_only()) {  // also without the key: other ranks may have it
+  if (process_state.running && !process_state.native_only) {  // also without the key: other ranks may have it
     char value[32] = {};
     int found = 0;
     if (info != MPI_INFO_NULL) native.Info_get(info, "urakata_engine", sizeof value - 1, value, &found);
@@ -139,7 +141,7 @@ URAKATA_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
     const auto chosen = urakata::shim::choose_engine(comm, found != 0 ? value : "", &pending);
     if (!chosen.ok()) urakata::log::warning("info key urakata_engine: %s", chosen.error().message.c_str());
   }
-  if (process().running()) urakata::shim::note_assertions(comm, info);
+  if (process_state.running) urakata::shim::note_assertions(comm, info);
   return native.Comm_set_info(comm, info);
 }
 

@@ -19,6 +19,7 @@
 #include "base/waiting.hpp"
 #include "engine/kernel_engine.hpp"
 #include "job/shared_lines.hpp"
+#include "observe/observer.hpp"
 #include "shim/collectives/channel_exchange.hpp"
 #include "shim/collectives/staging.hpp"
 #include "shim/communicators/communicator.hpp"
@@ -29,9 +30,11 @@
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/native_messages.hpp"
+#include "shim/native/private_comms.hpp"
 #include "shim/process/finalize_callback.hpp"
 #include "shim/process/other_launcher.hpp"
 #include "shim/process/process_sites.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/process/refusal.hpp"
 #include "shim/process/space.hpp"
 #include "shim/types/datatype.hpp"
@@ -70,7 +73,7 @@ void around_progress_test(bool begins) {
 }
 
 void progress_thread_progressed(std::uint64_t begin, std::uint64_t end) {
-  if (observe::Observer* observer = process().observer()) {
+  if (observe::Observer* observer = process_state.observer) {
     if (observe::Track* track = observer->progress_thread(0)) track->add(begin, end);
   }
 }
@@ -112,6 +115,8 @@ tune::RunFacts run_facts() {
 
 }  // namespace
 
+constinit ProcessState process_state;
+constinit PrivateComms private_comms;
 constinit std::atomic<Process*> the_process{nullptr};
 
 Process& make_process() {
@@ -126,7 +131,7 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   log::set_verbosity(wish.verbose);
   if (std::getenv(kOriginsVariable) == nullptr) warn_of_unknown_variables();  // else urakata-exec has
   refuse_other_launcher(started);
-  native_only_ = wish.engine == EngineKind::native;
+  process_state.native_only = wish.engine == EngineKind::native;
   facts_ = run_facts();
   if (!facts_.one_node) open_before_ = job::open_files();
   const bool threads = tune::asks_for_threads(facts_);
@@ -138,26 +143,27 @@ int Process::initialise(int* argc, char*** argv, int required, int* provided) {
     return native.Init_thread(argc, argv, threads ? MPI_THREAD_MULTIPLE : required, &got);
   }();
   if (code != MPI_SUCCESS) return code;
-  told_level_ = std::min(required, got);
-  if (provided != nullptr) *provided = told_level_;
-  multiple_ = got == MPI_THREAD_MULTIPLE;
-  one_at_a_time = !multiple_;
+  process_state.told_level = std::min(required, got);
+  if (provided != nullptr) *provided = process_state.told_level;
+  process_state.multiple = got == MPI_THREAD_MULTIPLE;
+  one_at_a_time = !process_state.multiple;
 
-  native.Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  native.Comm_rank(MPI_COMM_WORLD, &process_state.world_rank);
   native.Comm_size(MPI_COMM_WORLD, &world_size_);
   refuse_rank_left_alone(started, world_size_);
-  log::set_rank(world_rank_);
+  log::set_rank(process_state.world_rank);
   if (!wish.report.empty() && !was_spawned()) {
     observer_ = std::make_unique<observe::Observer>(wish.timeline, 1);
+    process_state.observer = observer_.get();
   }
-  measuring_ = std::getenv("URAKATA_MEASURE_START") != nullptr;
-  native_only_ = !set_up();
-  if (!native_only_ || observer_ != nullptr) {
+  process_state.measuring = std::getenv("URAKATA_MEASURE_START") != nullptr;
+  process_state.native_only = !set_up();
+  if (!process_state.native_only || observer_ != nullptr) {
     ends_in_callback_ = set_finalize_callback([] { process().end(); });
   }
   if (observer_) native.message_path = MessagePath::observed;
   init_ns_ = now_ns();
-  running_ = true;
+  process_state.running = true;
   return MPI_SUCCESS;
 }
 
@@ -169,18 +175,18 @@ bool Process::set_up() {
   if (job_.contexts() == 0) {
     log::warning_of_all(
         "the MPI library allows message tags up to %d only; Urakata needs 81920 and leaves all to the MPI library",
-        largest_tag_);
+        private_comms.largest_tag);
     return false;
   }
   register_predefined();
-  world_rank_ = static_cast<std::int32_t>(all.rank());
+  process_state.world_rank = static_cast<std::int32_t>(all.rank());
   open_world_origin(job_.contexts());
   NodeRanks node_ranks = ranks_of_this_node();
   const std::int32_t leader = make_communicators();
-  NativeBootstrap world(world_);
+  NativeBootstrap world(private_comms.world);
   if (!job_.meet(world, leader, node_ranks)) return false;
   placement_ = tune::place_progress_threads(Topology::of_this_node(), node_ranks, wish.placement, wish.progress_cpus);
-  oversubscribed_ = placement_.oversubscribed;
+  process_state.oversubscribed = placement_.oversubscribed;
   if (!job_.note_crowded(world, placement_.crowded)) return false;
   const auto own = static_cast<std::int32_t>(world.rank());
   const tune::TransportTerms terms = tune::transport_terms(wish.transport);
@@ -245,7 +251,7 @@ void Process::choose_messages(job::Bootstrap& world) {
   if (transports_.any()) {
     facts.better = !better_network_.empty();
     facts.room = job::room_for_link(job_.nodes(), own);
-    facts.moves = facts_.hook || multiple_ || progress_thread;
+    facts.moves = facts_.hook || process_state.multiple || progress_thread;
     const bool one_site = sites_.count < 2 && wish.wire_messages != MessagesWish::native;
     facts.stripes = stripes_ != nullptr || (one_site && open_link_stripes(failures_));
     facts.shares_cores = placement_.oversubscribed || native_gives_way();
@@ -279,8 +285,8 @@ std::string Process::why_no_kernel(job::Bootstrap& world) {
 void Process::make_engines() {
   const Options& wish = options();
   facts_.no_wire = tune::no_wire_for(why_not_by_wire(), better_network_);
-  engine_choice_ = tune::choose_engines(facts_, multiple_, placement_);
-  NativeBootstrap world(world_);
+  engine_choice_ = tune::choose_engines(facts_, process_state.multiple, placement_);
+  NativeBootstrap world(private_comms.world);
   refuse_together(world, job_.nodes(), engine_choice_.refusal);
   if (!engine_choice_.warning.empty()) log::warning_of_node("%s", engine_choice_.warning.c_str());
   engine::ProgressThreadSettings settings;
@@ -288,17 +294,17 @@ void Process::make_engines() {
   settings.spare = placement_.spare;
   settings.nap_ns = wish.nap_us * 1000;
   settings.long_gap_ns = static_cast<std::uint64_t>(tune::costs().progress_thread.gap);
-  if (native.set_yield_when_idle != nullptr && multiple_) settings.around_test = around_progress_test;
+  if (native.set_yield_when_idle != nullptr && process_state.multiple) settings.around_test = around_progress_test;
   settings.cpus = placement_.progress_thread;
   if (observer_ && wish.timeline) settings.progressed = progress_thread_progressed;
   if (engine_choice_.why_not(name(EngineKind::thread)).empty()) one_at_a_time = false;
   engines_.make(
       engine_choice_.usable(), engine_choice_.fallback, failures_,
       [this](bool progress_thread) {
-        return make_domain(failures_, wiring_.wire(), stripes_, !progress_thread || multiple_);
+        return make_domain(failures_, wiring_.wire(), stripes_, !progress_thread || process_state.multiple);
       },
       settings);
-  progress_.open(wiring_.wire() != nullptr, world_);
+  progress_.open(wiring_.wire() != nullptr, private_comms.world);
 }
 
 engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_ranks) {
@@ -309,7 +315,7 @@ std::string Process::why_not_by_wire() const {
   if (!transports_.any()) return transports_.why();
   const auto ranks = static_cast<std::int32_t>(job_.nodes().size());
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    if (rank != world_rank_ && !transports_.by_wire(world_rank_, rank)) {
+    if (rank != process_state.world_rank && !transports_.by_wire(process_state.world_rank, rank)) {
       return "it does not lead to rank " + std::to_string(rank);
     }
   }
@@ -330,18 +336,18 @@ void Process::stop_native_progress_threads() {
 }
 
 int Process::finalise() {
-  if (!running_) return native.Finalize();
+  if (!process_state.running) return native.Finalize();
   if (!ends_in_callback_) {
     end();
     return native.Finalize();
   }
-  if (multiple_ && native.progress_register == nullptr) {
+  if (process_state.multiple && native.progress_register == nullptr) {
     delete_attributes_of_self();
     stop_native_progress_threads();
   }
   const int code = finalize_with_callback();
-  if (running_) {  // the library has left our callback out, and allows no more calls
-    running_ = false;
+  if (process_state.running) {  // the library has left our callback out, and allows no more calls
+    process_state.running = false;
     own_endpoint = nullptr;
     stop_progress_threads();
     if (observer_) write_report();
@@ -352,10 +358,10 @@ int Process::finalise() {
 void Process::end() {
   leave_space();
   native.message_path = MessagePath::native;
-  running_ = false;
-  if (!native_only_) {
+  process_state.running = false;
+  if (!process_state.native_only) {
     // Operations whose requests were freed: other ranks need our part in them.
-    Ladder ladder(oversubscribed_);
+    Ladder ladder(process_state.oversubscribed);
     auto pending = [&] {
       return std::ranges::any_of(engines_.all(), [](engine::Engine* e) { return e->domain().unfinished(); });
     };
@@ -371,13 +377,13 @@ void Process::end() {
     free_left_handles();
   }
   if (observer_) write_report();
-  if (!native_only_) {
-    native.Group_free(&world_group_);
+  if (!process_state.native_only) {
+    native.Group_free(&private_comms.world_group);
     // Others leave both to MPI_Finalize. Where messages are left that nobody has received, as after a call with wrong
     // arguments on one rank, MPICH frees no communicator, and inside MPI_Finalize ends the job for it.
 #if defined(URAKATA_ABI_OPENMPI)
-    native.Comm_free(&self_);
-    native.Comm_free(&world_);
+    native.Comm_free(&private_comms.self);
+    native.Comm_free(&private_comms.world);
 #endif
   }
 }

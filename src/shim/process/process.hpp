@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Urakata in this process: its engines, its observer, its private communicator; from MPI_Init to MPI_Finalize.
+// Urakata in this process, from MPI_Init to MPI_Finalize: makes and ends its engines, transports, observer and private
+// communicators. process_state.hpp and native/private_comms.hpp have what most others need of it.
 //
 // Thread-safety: initialise() and finalise() by the thread that calls MPI_Init and MPI_Finalize; the rest by any thread
 // between.
@@ -32,30 +33,21 @@ namespace urakata::shim {
 
 class Process {
  public:
+  Process() { the_progress = &progress_; }
+
   // What MPI_Init and MPI_Init_thread do. `required` is what the program asks for; it gets its answer in `provided`.
   int initialise(int* argc, char*** argv, int required, int* provided);
   int finalise();
   // The process ends without MPI_Finalize: only the progress threads are ended.
   void stop_progress_threads();
 
-  bool running() const { return running_; }
-  bool native_only() const { return native_only_; }  // engine native: everything passes untouched
-  int told_level() const { return told_level_; }     // the thread level that the program knows of
-  bool multiple() const { return multiple_; }        // the MPI library allows several threads at once
-  bool oversubscribed() const { return oversubscribed_; }
   const tune::TransportChoice& transports() const { return transports_; }
   const std::string& sites_text() const { return sites_text_; }
   const Sites& sites() const { return sites_; }             // of the job
   transport::Stripes* stripes() const { return stripes_; }  // nullptr: there is one site, or no wire between them
   transport::Wire* wire() const { return wiring_.wire(); }  // nullptr: this rank has none
 
-  std::int32_t world_rank() const { return world_rank_; }
   const job::Job& job() const { return job_; }
-  MPI_Comm world() const { return world_; }  // the private duplicate of MPI_COMM_WORLD
-  // That of MPI_COMM_SELF, which is the program's own: a thread of it may be in a collective there at any time.
-  MPI_Comm self() const { return self_; }
-  MPI_Group world_group() const { return world_group_; }
-  int largest_tag() const { return largest_tag_; }  // of the MPI library
 
   const engine::Engines& engines() const { return engines_; }
   const tune::EngineChoice& engine_choice() const { return engine_choice_; }
@@ -63,11 +55,6 @@ class Process {
   // The engine for the next communicator, of these ranks of MPI_COMM_WORLD: engines of the kind that pays there, dealt
   // out in turn. nullptr: native.
   engine::Engine* next_engine(const std::vector<std::int32_t>& world_ranks);
-
-  Progress& progress() { return progress_; }
-
-  observe::Observer* observer() const { return observer_.get(); }
-  bool measuring() const { return measuring_; }
 
  private:
   job::Facts own_facts();             // asks the MPI library for its largest tag
@@ -90,18 +77,7 @@ class Process {
   void end();
   void stop_native_progress_threads();
 
-  bool running_ = false;
-  bool native_only_ = true;
   bool ends_in_callback_ = false;  // finalize_callback.hpp
-  bool measuring_ = false;
-  bool oversubscribed_ = false;
-  bool multiple_ = false;  // the MPI library allows several threads at once
-  int told_level_ = MPI_THREAD_SINGLE;
-  MPI_Comm world_ = MPI_COMM_NULL;
-  MPI_Comm self_ = MPI_COMM_NULL;
-  MPI_Group world_group_ = MPI_GROUP_NULL;
-  int largest_tag_ = 32767;  // what the standard grants
-  std::int32_t world_rank_ = 0;
   std::int32_t world_size_ = 1;
   job::Job job_;
 

@@ -18,6 +18,7 @@
 #include "shim/native/native_library.hpp"
 #include "shim/process/own_program.hpp"
 #include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/process/space.hpp"
 #include "shim/sites/between_sites.hpp"
 #include "space/registry.hpp"
@@ -28,7 +29,7 @@ void Process::write_report() {
   observe::Meta meta;
   meta.finalize_ns = now_ns();
   meta.init_ns = init_ns_;
-  meta.rank = static_cast<std::uint32_t>(world_rank_);
+  meta.rank = static_cast<std::uint32_t>(process_state.world_rank);
   meta.ranks = static_cast<std::uint32_t>(world_size_);
   meta.job = job_.identity();
   meta.node_ranks = static_cast<std::uint32_t>(placement_.node_ranks);
@@ -40,7 +41,7 @@ void Process::write_report() {
   native.Get_library_version(version, &length);
   meta.mpi_library = std::string(version).substr(0, std::string(version).find('\n'));
   meta.abi = kAbi;
-  meta.engine = native_only_                          ? "native"
+  meta.engine = process_state.native_only             ? "native"
                 : engines_.named("kernel") != nullptr ? "kernel"
                                                       : std::string(engines_.best().name());
   meta.engine_why = engine_choice_.why;
@@ -54,9 +55,9 @@ void Process::write_report() {
   meta.space.ranks = static_cast<std::uint32_t>(ranks_in_space());
   if (meta.space.asked && meta.space.ranks == 0) {
     const char* const why = std::getenv(space::kOutsideVariable);
-    meta.space.why = why != nullptr ? why
-                     : native_only_ ? "everything is left to the MPI library"
-                                    : "not started in one";
+    meta.space.why = why != nullptr              ? why
+                     : process_state.native_only ? "everything is left to the MPI library"
+                                                 : "not started in one";
   }
   meta.devices = {device::names(), device::traffic().fetched, device::traffic().stored};
   for (const Option& option : option_table()) {

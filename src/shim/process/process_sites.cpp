@@ -12,6 +12,7 @@
 #include "job/site_exchange.hpp"
 #include "job/sites.hpp"
 #include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/process/refusal.hpp"
 #include "shim/sites/between_sites.hpp"
 
@@ -41,7 +42,7 @@ std::vector<bool> ranks_at_other_sites() {
   const Sites& sites = process().sites();
   std::vector<bool> far;
   for (const std::int32_t site : sites.of) {
-    far.push_back(site != sites.of[static_cast<std::size_t>(process().world_rank())]);
+    far.push_back(site != sites.of[static_cast<std::size_t>(process_state.world_rank)]);
   }
   return far;
 }

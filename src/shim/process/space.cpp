@@ -18,8 +18,11 @@
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/asking_native.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/native/private_comms.hpp"
 #include "shim/process/copying_costs.hpp"
 #include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
+#include "shim/requests/progress.hpp"
 #include "shim/requests/wait_until.hpp"
 #include "space/crash_report.hpp"
 #include "space/registry.hpp"
@@ -48,15 +51,15 @@ std::vector<bool>& links() {
 // Progresses Urakata's collectives and the MPI library, while this rank waits for messages. Any call progresses the
 // library.
 bool poll_others() {
-  const bool moved = process().progress().step_all();
+  const bool moved = the_progress->step_all();
   int flag = 0;
   const AskingNative asking;
-  native.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, process().world(), &flag, MPI_STATUS_IGNORE);
+  native.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, private_comms.world, &flag, MPI_STATUS_IGNORE);
   return moved;
 }
 
 p2p::Callers callers(bool progress_thread) {
-  if (process().told_level() == MPI_THREAD_MULTIPLE) return p2p::Callers::many;
+  if (process_state.told_level == MPI_THREAD_MULTIPLE) return p2p::Callers::many;
   if (link_has_progress_thread()) return p2p::Callers::one_and_often;
   return progress_thread ? p2p::Callers::one_and_progress_thread : p2p::Callers::one;
 }
@@ -72,7 +75,7 @@ struct SpaceRecord {
 template <class Wait>
 bool pass_barrier(Wait wait) {
   MPI_Request barrier = MPI_REQUEST_NULL;
-  if (native.Ibarrier(process().world(), &barrier) != MPI_SUCCESS) {
+  if (native.Ibarrier(private_comms.world, &barrier) != MPI_SUCCESS) {
     log::error("the MPI library refuses a barrier in MPI_Finalize; ranks of the space may miss messages");
     return false;
   }
@@ -81,7 +84,7 @@ bool pass_barrier(Wait wait) {
 }
 
 p2p::BackoffSettings own_backoff(bool in_space) {
-  p2p::BackoffSettings settings{process().oversubscribed(), in_space ? p2p::pauses_between_polls() : 0, poll_others};
+  p2p::BackoffSettings settings{process_state.oversubscribed, in_space ? p2p::pauses_between_polls() : 0, poll_others};
   if (link() != nullptr) wait_by_link(in_space, settings);
   return settings;
 }
@@ -130,7 +133,7 @@ void enter_space(bool wanted, bool progress_thread) {
   native.Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<SpaceRecord> records(static_cast<std::size_t>(ranks));
   constexpr int kWords = sizeof(SpaceRecord) / sizeof(std::uint64_t);
-  native.Allgather(&own, kWords, MPI_UINT64_T, records.data(), kWords, MPI_UINT64_T, process().world());
+  native.Allgather(&own, kWords, MPI_UINT64_T, records.data(), kWords, MPI_UINT64_T, private_comms.world);
   for (const SpaceRecord& record : records) {
     spaces().push_back(record.space);
     links().push_back(record.link != 0);
@@ -144,18 +147,18 @@ void enter_space(bool wanted, bool progress_thread) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     ports().push_back(membership && record.space == own.space ? reinterpret_cast<p2p::Port*>(record.port) : nullptr);
   }
-  ports()[static_cast<std::size_t>(process().world_rank())] = &made->port();
+  ports()[static_cast<std::size_t>(process_state.world_rank)] = &made->port();
   if (linked != 0) {
     made->attach(*link());
     log::information("the program's messages to %zu of %d ranks go by transport wire", linked, ranks);
   }
-  tag_limit = process().largest_tag();
-  open_mixed_queue(*made, process().told_level() == MPI_THREAD_MULTIPLE);
+  tag_limit = private_comms.largest_tag;
+  open_mixed_queue(*made, process_state.told_level == MPI_THREAD_MULTIPLE);
   own_endpoint = made;
   native.message_path = MessagePath::space;
   EndpointComm::one_thread = callers(progress_thread) == p2p::Callers::one;
   if (native.progress_register != nullptr) {
-    process().progress().hook();
+    the_progress->hook();
   } else if (progress_thread) {
     fallback = new FallbackProgress("urakata/space", "messages of the program", [made] {
       made->progress_if_free();
@@ -181,10 +184,10 @@ void leave_space() {
   NativeSend::finish_detached();
   // Others may still need this rank's part in collectives, which no progress thread moves any more.
   const auto stepping = [](MPI_Request* barrier) {
-    Ladder ladder(process().oversubscribed());
+    Ladder ladder(process_state.oversubscribed);
     int done = 0;
     while (native.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
-      if (!process().progress().step_all()) ladder.step();
+      if (!the_progress->step_all()) ladder.step();
     }
   };
   const auto moving = [](MPI_Request* barrier) {
@@ -197,7 +200,7 @@ void leave_space() {
   flush_link();
   own_endpoint = nullptr;
   const auto answering = [](MPI_Request* barrier) {
-    Ladder ladder(process().oversubscribed());
+    Ladder ladder(process_state.oversubscribed);
     int done = 0;
     while (answer_by_stripes() && native.Test(barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0)
       ladder.step();
@@ -211,12 +214,12 @@ p2p::Port* port_of(int world_rank) { return ports()[static_cast<std::size_t>(wor
 
 p2p::LinkPeer link_to(int world_rank) {
   const bool reached = link() != nullptr && links()[static_cast<std::size_t>(world_rank)] &&
-                       process().transports().by_wire(process().world_rank(), world_rank);
+                       process().transports().by_wire(process_state.world_rank, world_rank);
   return reached ? p2p::LinkPeer{world_rank} : p2p::kNoPeer;
 }
 
 std::size_t ranks_in_space() {
-  const auto own = static_cast<std::size_t>(process().world_rank());
+  const auto own = static_cast<std::size_t>(process_state.world_rank);
   if (own >= spaces().size() || spaces()[own] == 0) return 0;
   return static_cast<std::size_t>(std::count(spaces().begin(), spaces().end(), spaces()[own]));
 }

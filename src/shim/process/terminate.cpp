@@ -12,7 +12,7 @@
 #include <typeinfo>
 
 #include "base/log.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/process/refusal.hpp"
 
 namespace __gnu_cxx {  // NOLINT(bugprone-reserved-identifier): libstdc++'s name
@@ -27,7 +27,7 @@ void __verbose_terminate_handler() {  // NOLINT(bugprone-reserved-identifier)
       "native leaves everything to the MPI library";
   const std::type_info* const type = abi::__cxa_current_exception_type();
   const char* const why = type == nullptr || *type == typeid(std::bad_alloc) ? kNoMemory : kDefect;
-  if (urakata::shim::process().running()) urakata::shim::refuse_job(why);
+  if (urakata::shim::process_state.running) urakata::shim::refuse_job(why);
   urakata::log::error("%s", why);
   std::_Exit(2);
 }

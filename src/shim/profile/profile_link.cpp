@@ -7,11 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "observe/observer.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/own_program.hpp"
 #include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/profile/profiled.hpp"
 
 namespace urakata::shim {
@@ -62,7 +64,7 @@ std::uint64_t bytes_of_status(const void* status) {
 constexpr observe::ProfileLink kLink = {
     .find = find_behind_profile,
     .thread = [] { return &profiled; },
-    .reported = [] { return process().observer() != nullptr; },
+    .reported = [] { return process_state.observer != nullptr; },
     .waiting = [](const std::atomic<std::uint32_t>& word) { program_waits.store(&word, std::memory_order_relaxed); },
     .rank =
         [](int* rank, int* ranks) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shim/requests/completion.hpp"
 
+#include "observe/observer.hpp"
 #include "shim/collectives/staging.hpp"
 #include "shim/messages/fast_calls.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/profile/profiled.hpp"
 #include "shim/requests/request_array.hpp"
 
@@ -103,7 +104,7 @@ int complain(const Communicator* communicator_of, int code) {
 }
 
 std::uint64_t observed_entry(int count, const MPI_Request* requests) {
-  if (process().observer() == nullptr) return 0;
+  if (process_state.observer == nullptr) return 0;
   const std::uint64_t begin = call_begin();
   for (int i = 0; i < count; ++i) {
     Request* const request = is_ours(requests[i]) ? find_request(requests[i]) : nullptr;

@@ -7,7 +7,8 @@
 #include <sched.h>
 
 #include "base/waiting.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
+#include "shim/requests/progress.hpp"
 
 namespace urakata::shim {
 
@@ -15,7 +16,7 @@ class Waiting {
  public:
   // For what `engine` runs; nullptr: for what nobody runs. `entered`: it knows (Engine::start_awaited).
   explicit Waiting(engine::Engine* engine, bool entered = false)
-      : engine_(engine), ladder_(process().oversubscribed()) {
+      : engine_(engine), ladder_(process_state.oversubscribed) {
     if (engine_ != nullptr && !entered) engine_->enter();
   }
   ~Waiting() {
@@ -25,10 +26,10 @@ class Waiting {
   Waiting& operator=(const Waiting&) = delete;
 
   void step() {
-    if (process().progress().step_all(engine::Domain::kWaitBytes)) {
+    if (the_progress->step_all(engine::Domain::kWaitBytes)) {
       ladder_.restart();
       idle_ = 0;
-    } else if (++idle_ < kIdle || !process().progress().sleep()) {
+    } else if (++idle_ < kIdle || !the_progress->sleep()) {
       give_way();
     }
   }
@@ -42,13 +43,13 @@ class Waiting {
   // Where only the wire is awaited the MPI library is seldom polled, so the core is ours to give away: to a rank that
   // shares it, or to nobody.
   void give_way() {
-    if (process().progress().told()) {
+    if (the_progress->told()) {
       sched_yield();
       return;
     }
 #if defined(URAKATA_ABI_OPENMPI)
     constexpr unsigned kNativeSteps = 16;
-    if (process().oversubscribed() && idle_ % kNativeSteps == 0) ladder_.step();
+    if (process_state.oversubscribed && idle_ % kNativeSteps == 0) ladder_.step();
 #else
     ladder_.step();
 #endif

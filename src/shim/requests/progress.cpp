@@ -17,7 +17,6 @@
 #include "shim/native/asking_native.hpp"
 #include "shim/native/left_handles.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
 #include "shim/process/space.hpp"
 
 namespace urakata::shim {
@@ -27,7 +26,7 @@ namespace {
 constexpr std::uint64_t kCallerSleep =
     500'000;  // ns; the readiness may be another thread's start, which no socket tells
 
-int progress_hook() { return !AskingNative::now() && process().progress().step_engines() ? 1 : 0; }
+int progress_hook() { return !AskingNative::now() && the_progress->step_engines() ? 1 : 0; }
 
 // Of step_rarely(), of a thread.
 constinit thread_local StepPace pace;
@@ -45,6 +44,8 @@ bool progress_messages() {
 }
 
 }  // namespace
+
+constinit Progress* the_progress = nullptr;
 
 void Progress::open(bool wire, MPI_Comm world) {
   wire_ = wire;

@@ -57,4 +57,7 @@ class Progress {
   std::once_flag hooked_;
 };
 
+// That of this process; nullptr before MPI_Init.
+extern constinit Progress* the_progress;
+
 }  // namespace urakata::shim

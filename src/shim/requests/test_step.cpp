@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shim/requests/test_step.hpp"
 
-#include "shim/process/process.hpp"
+#include "shim/requests/progress.hpp"
 
 namespace urakata::shim {
 
@@ -23,9 +23,9 @@ bool all_go_on_by_kernel(int count, const MPI_Request* requests) {
 
 void step_before_test(int count, const MPI_Request* requests, std::uint64_t begin) {
   if (begin == 0 && all_go_on_by_kernel(count, requests)) {
-    process().progress().step_rarely();
+    the_progress->step_rarely();
   } else {
-    process().progress().step_all();
+    the_progress->step_all();
   }
 }
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "p2p/backoff.hpp"
-#include "shim/process/process.hpp"
 #include "shim/process/space.hpp"
+#include "shim/requests/progress.hpp"
 
 namespace urakata::shim {
 
@@ -16,7 +16,7 @@ void wait_until(Over over, const p2p::BackoffSettings& settings = endpoint()->ba
   bool is_over = false;
   const auto test = [&] { return is_over = is_over || over(); };
   while (!test()) {
-    if (process().progress().step_all()) {
+    if (the_progress->step_all()) {
       backoff.restart();
     } else {
       backoff.step(test);

@@ -8,7 +8,9 @@
 #include "base/options/options.hpp"
 #include "base/waiting.hpp"
 #include "shim/native/native_bootstrap.hpp"
+#include "shim/native/private_comms.hpp"
 #include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/sites/between_sites.hpp"
 #include "shim/sites/site_links.hpp"
 #include "transport/stripes/stripes.hpp"
@@ -36,7 +38,7 @@ void Process::open_stripes() {
   }
   // Both ends of a pair must have them.
   enum class Has : std::uint8_t { stripes, no_wire, neither };
-  NativeBootstrap world(world_);
+  NativeBootstrap world(private_comms.world);
   const auto all = world.gathered(stripes_ != nullptr         ? Has::stripes
                                   : wiring_.wire() == nullptr ? Has::no_wire
                                                               : Has::neither);
@@ -54,7 +56,7 @@ observe::Meta::Sites report_of_sites() {
   const Sites& sites = process().sites();
   if (sites.count < 2) return told;
   told.found = process().sites_text();
-  const auto own = static_cast<std::size_t>(sites.of[static_cast<std::size_t>(process().world_rank())]);
+  const auto own = static_cast<std::size_t>(sites.of[static_cast<std::size_t>(process_state.world_rank)]);
   for (std::size_t site = 0; site < sites.count; ++site) {
     const std::uint32_t round_trip_us = sites.round_trip_us[own * sites.count + site];
     told.ways.push_back({.site = sites.names[site], .round_trip_ms = round_trip_us * 1e-3});
@@ -76,7 +78,7 @@ observe::Meta::Sites report_of_sites() {
 
 void Process::settle_stripes() {
   if (sites_.count < 2) return;
-  Ladder ladder(oversubscribed_);
+  Ladder ladder(process_state.oversubscribed);
   const auto settled = [&] {
     if (stripes_ == nullptr || stripes_->settled()) return true;
     progress_.step_all();
@@ -84,7 +86,7 @@ void Process::settle_stripes() {
   };
   while (!settled()) ladder.step();
   // What a lost stripe had comes again over another one, also what has come: until all are settled, all answer.
-  NativeBootstrap(world_).meet([&] {
+  NativeBootstrap(private_comms.world).meet([&] {
     settled();
     ladder.step();
   });
@@ -92,7 +94,7 @@ void Process::settle_stripes() {
 
 void Process::judge_links() {
   if (sites_.count < 2) return;
-  NativeBootstrap world(world_);
+  NativeBootstrap world(private_comms.world);
   // As in open_stripes(): one that lacks them has learnt nothing, and then none has.
   if (stripes_ != nullptr && any_link_known()) shim::judge_links(world, *stripes_, sites_);
 }

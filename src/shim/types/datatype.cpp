@@ -8,11 +8,12 @@
 #include <numeric>
 #include <vector>
 
+#include "base/progress_thread.hpp"
 #include "layout/moving.hpp"
 #include "shim/native/large_count.hpp"
 #include "shim/native/left_handles.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
+#include "shim/native/private_comms.hpp"
 #include "shim/types/type_tree.hpp"
 
 namespace urakata::shim {
@@ -70,7 +71,7 @@ Type complex_of(std::size_t bytes) { return bytes == 8 ? Type::c32 : bytes == 16
 bool is_committed(MPI_Datatype handle) {
   unsigned char none = 0;
   int position = 0;
-  return native.Pack(&none, 0, handle, &none, 0, &position, process().world()) == MPI_SUCCESS;
+  return native.Pack(&none, 0, handle, &none, 0, &position, private_comms.world) == MPI_SUCCESS;
 }
 
 // For a type that is not reduced. size == extent alone allows a type map in another order than memory's (an indexed
@@ -99,8 +100,8 @@ void by_message(const void* from, MPI_Datatype from_type, void* to, MPI_Datatype
   static std::atomic<unsigned> calls{0};  // threads, and calls from within the MPI library's waiting, are told apart
   const int tag = static_cast<int>(calls.fetch_add(1, std::memory_order_relaxed) % 32768);
   MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  native.Irecv(to, 1, to_type, 0, tag, process().self(), &both[0]);
-  native.Isend(from, 1, from_type, 0, tag, process().self(), &both[1]);
+  native.Irecv(to, 1, to_type, 0, tag, private_comms.self, &both[0]);
+  native.Isend(from, 1, from_type, 0, tag, private_comms.self, &both[1]);
   native.Waitall(2, both, MPI_STATUSES_IGNORE);
 }
 

@@ -6,7 +6,7 @@
 #include "shim/native/abi.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/devices.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/profile/profiled.hpp"
 #include "shim/user/user_error.hpp"
 #include "shim/user/user_halo.hpp"
@@ -25,7 +25,7 @@ namespace {
 
 // The ranks of an intracommunicator; 0 for what is none.
 int ranks_of(MPI_Comm comm) {
-  if (!shim::process().running() || comm == MPI_COMM_NULL) return 0;
+  if (!shim::process_state.running || comm == MPI_COMM_NULL) return 0;
   int between_groups = 0;
   int ranks = 0;
   shim::native.Comm_test_inter(comm, &between_groups);
@@ -45,7 +45,7 @@ int create(const char* function, MPI_Comm comm, Result<shim::HaloSide> send, Res
 
 // A call that needs an exchange that is under way, or one that is not: MPI_SUCCESS, or the error that was told.
 int misused(const char* function, const ura_halo* halo, bool under_way) {
-  if (halo == nullptr || !shim::process().running()) {
+  if (halo == nullptr || !shim::process_state.running) {
     return shim::user_error(function, MPI_ERR_ARG, "there is no halo, or MPI_Finalize was called");
   }
   if (halo->is->under_way() == under_way) [[likely]] {

@@ -7,7 +7,8 @@
 #include "base/waiting.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
+#include "shim/requests/progress.hpp"
 
 namespace urakata::shim {
 
@@ -59,7 +60,7 @@ Result<std::vector<ChannelWord>> meet(MPI_Comm comm, std::span<const int> destin
   }
   Expected expected(sources);
   NativeBootstrap members(comm);
-  Ladder ladder(process().oversubscribed());
+  Ladder ladder(process_state.oversubscribed);
   for (bool delivered = false, over = false; !over;) {
     int flag = 0;
     MPI_Status status;
@@ -78,7 +79,7 @@ Result<std::vector<ChannelWord>> meet(MPI_Comm comm, std::span<const int> destin
       delivered = flag != 0;
       if (delivered) over = !members.begin_barrier();
     }
-    if (!process().native_only()) process().progress().step_all();  // what neighbours wait for before they come here
+    if (!process_state.native_only) the_progress->step_all();  // what neighbours wait for before they come here
     ladder.step();
   }
   return expected.all();

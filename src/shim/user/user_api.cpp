@@ -15,7 +15,7 @@
 #include "shim/native/abi.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/without_memory.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/types/operation.hpp"
 #include "shim/user/measuring.h"
 #include "shim/user/user_error.hpp"
@@ -89,7 +89,7 @@ int ura_engine(MPI_Comm comm, const char* engine) {
 unsigned long long urakata_internal_allocations() { return urakata::shim::allocations(); }
 
 int urakata_internal_start_cost(double* own_ns, unsigned long long* starts) {
-  if (!urakata::shim::process().measuring()) {
+  if (!urakata::shim::process_state.measuring) {
     return urakata::shim::user_error("urakata_internal_start_cost", MPI_ERR_OTHER,
                                      "nothing was measured; set URAKATA_MEASURE_START=1 before the program starts");
   }
@@ -101,10 +101,10 @@ int urakata_internal_start_cost(double* own_ns, unsigned long long* starts) {
 
 int ura_op_kernel(MPI_Op op, const char* name) {
   if (name == nullptr) name = "";
-  if (!urakata::shim::process().running()) {
+  if (!urakata::shim::process_state.running) {
     return urakata::shim::user_error("ura_op_kernel", MPI_ERR_OTHER, "MPI is not initialized, or only for sessions");
   }
-  if (urakata::shim::process().native_only()) return MPI_SUCCESS;  // on all ranks alike
+  if (urakata::shim::process_state.native_only) return MPI_SUCCESS;  // on all ranks alike
   return urakata::shim::or_no_memory([&] { return name_on_all(op, name); });
 }
 

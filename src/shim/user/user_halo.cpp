@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "observe/observer.hpp"
 #include "shim/messages/message.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/profile/profiled.hpp"
+#include "shim/requests/progress.hpp"
 
 namespace urakata::shim {
 
@@ -30,7 +32,7 @@ int UserHalo::failure() {
 }
 
 void UserHalo::name(std::string_view given) {
-  observe::Observer* const observer = process().observer();
+  observe::Observer* const observer = process_state.observer;
   if (observer == nullptr) return;
   const observe::CallSiteKey site{given,
                                   site_,
@@ -42,7 +44,7 @@ void UserHalo::name(std::string_view given) {
 }
 
 int UserHalo::begin(const void* from, void* to) {
-  const std::uint64_t begin = process().observer() != nullptr ? now_ns() : 0;
+  const std::uint64_t begin = process_state.observer != nullptr ? now_ns() : 0;
   if (begin != 0) observed_.started(begin);
   int code = MPI_SUCCESS;
   if (by_channel()) {
@@ -70,7 +72,7 @@ int UserHalo::test(Ask ask, Answer& here) {
   }
   if (code != MPI_SUCCESS || here) return code;
   const std::uint64_t begin = time_of(call_site_);
-  if (!process().native_only()) process().progress().step_all();
+  if (!process_state.native_only) the_progress->step_all();
   code = ask();
   if (here) return code;
   note_unsuccessful_call();  // the MPI library's messages move, too
@@ -108,7 +110,8 @@ int UserHalo::end() {
   under_way_ = false;
   if (begin != 0) {
     const std::uint64_t end = now_ns();
-    observed_.finished(begin, end, profiled, {}, {process().world_rank(), -1, 0, 0});  // no number tells it from others
+    observed_.finished(begin, end, profiled, {},
+                       {process_state.world_rank, -1, 0, 0});  // no number tells it from others
   }
   return code;
 }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "observe/observer.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/types/datatype.hpp"
 #include "shim/user/halo_meeting.hpp"
 #include "shim/user/user_halo.hpp"
@@ -119,7 +121,7 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
   std::unique_ptr<UserHalo> made(new UserHalo);
   made->sources_ = in->ranks.size();
   made->site_ = site;
-  const bool possible = !process().native_only() && ChannelExchange::any_in_job();
+  const bool possible = !process_state.native_only && ChannelExchange::any_in_job();
   std::unique_ptr<ChannelExchange> exchange = possible ? exchange_of(*out, *in, comm) : nullptr;
 
   std::vector<ChannelWord> words(out->ranks.size());
@@ -159,7 +161,7 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
     made->native_ =
         std::make_unique<NativeExchange>(std::exchange(own.comm, MPI_COMM_NULL), std::move(*out), std::move(*in));
   }
-  if (made->by_channel() && process().observer() != nullptr) made->exchange_->observe(&made->observed_);
+  if (made->by_channel() && process_state.observer != nullptr) made->exchange_->observe(&made->observed_);
   return made;
 }
 

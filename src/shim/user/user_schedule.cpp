@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "base/reserve.hpp"
 #include "device/runtime.hpp"
+#include "observe/observer.hpp"
 #include "schedule/builder.hpp"
 #include "shim/collectives/start.hpp"
 #include "shim/communicators/communicator.hpp"
@@ -13,7 +14,7 @@
 #include "shim/native/native_library.hpp"
 #include "shim/native/without_memory.hpp"
 #include "shim/process/devices.hpp"
-#include "shim/process/process.hpp"
+#include "shim/process/process_state.hpp"
 #include "shim/profile/profiled.hpp"
 #include "shim/types/datatype.hpp"
 #include "shim/types/operation.hpp"
@@ -65,7 +66,7 @@ int ura_begin(MPI_Comm comm, int buffers, ura_schedule** schedule) {
   if (schedule == nullptr || buffers < 0 || buffers > 0x7fff)
     return shim::user_error("ura_begin", MPI_ERR_ARG, "buffers must be 0 to 32767");
   shim::Communicator* of =
-      shim::process().running() && !shim::process().native_only() ? shim::communicator(comm) : nullptr;
+      shim::process_state.running && !shim::process_state.native_only ? shim::communicator(comm) : nullptr;
   if (of == nullptr) {
     return shim::user_error(
         "ura_begin", MPI_ERR_COMM,
@@ -198,7 +199,7 @@ int ura_start(ura_schedule* schedule, void* const* buffers, MPI_Request* request
           "processor's memory first");
     }
   }
-  urakata::observe::Observer* observer = shim::process().observer();
+  urakata::observe::Observer* observer = shim::process_state.observer;
   const std::uint64_t begin = observer != nullptr ? urakata::now_ns() : 0;
   schedule->own->retain();
   if (!urakata::reserve::enough() || !shim::have_request()) return shim::fail_start(*schedule->own, MPI_ERR_NO_MEM);
