@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from goal_cases import HOST, POLL, job
 
-from urakata.goals import jobs, rounds, session
+from urakata.goals import jobs, session
 from urakata.goals.definitions import Session
 
 
@@ -25,7 +25,7 @@ class Clock:
 
 def alternate(groups: Sequence[Sequence[jobs.Job]], seconds: float, least: int) -> list[str]:
     clock = Clock()
-    rounds.alternate(groups, clock.run, seconds, least, lambda _: None, clock=lambda: clock.now)
+    session.alternate(groups, clock.run, seconds, least, lambda _: None, clock=lambda: clock.now)
     return clock.ran
 
 

@@ -122,7 +122,7 @@ def place_of(tmp_path: Path, said: str) -> Place:
 
 
 def ran(tmp_path: Path, side: Side, *said: dict[str, Any]) -> Session[Results]:
-    amounts = Amounts(n=2, iterations=5, turns=1, operations=1, measures=["cg"])
+    amounts = Amounts(n=2, iterations=5, turns=1, operations=1, measure=["cg"])
     place = place_of(tmp_path, "\n".join(map(json.dumps, said)))
     return run_session([Job(side, "rows", 2, ["messages"])], place, amounts, 2, lambda _label, _done: None)
 

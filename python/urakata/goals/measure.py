@@ -11,11 +11,10 @@ from urakata.goals.definitions import Definitions, Goal, Session
 from urakata.goals.errors import CannotMeasureError, MeasurementError
 from urakata.goals.figures import FIGURES
 from urakata.goals.outcome import Outcome
-from urakata.goals.rounds import Notice
 from urakata.goals.samples import Samples
 from urakata.paths import NotFoundError
 
-Measure = Callable[[Session, Notice], Samples]
+Measure = Callable[[Session, sessions.Notice], Samples]
 
 
 def forget_options() -> list[str]:
@@ -27,7 +26,7 @@ def forget_options() -> list[str]:
 
 
 def measure_goals(
-    definitions: Definitions, goals: Iterable[Goal], notice: Notice, measure: Measure = sessions.measure
+    definitions: Definitions, goals: Iterable[Goal], notice: sessions.Notice, measure: Measure = sessions.measure
 ) -> list[Outcome]:
     """The outcome of each goal, in the order given. One that goes wrong keeps no other from being measured."""
     measured: dict[str, Samples | CannotMeasureError | MeasurementError] = {}

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What measuring a goal gave."""
+"""What measuring a goal gave, and how its figure is made of a session's samples."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from urakata.goals.definitions import Goal
+from urakata.goals.samples import Point, Samples
 from urakata.measure.estimate import Estimate
 
 
@@ -76,3 +78,30 @@ class Outcome:
             "samples": self.figure.samples if self.figure else [],
             "detail": detail,
         }
+
+
+def points_of(goal: Goal, samples: Samples, side: str, quantity: str) -> list[Point]:
+    """The points of a quantity that the goal speaks of: all, or those that contain every word of `only`."""
+    only = set(goal.parameters.get("only", ()))
+    found = [point for point in samples.points(side, quantity) if only <= set(point)]
+    if not found:
+        raise samples.missing(f"{goal.name}: side {side} has measured no {quantity}")
+    return found
+
+
+def made(
+    samples: Samples,
+    figure: Callable[[Samples], float],
+    measured: Sequence[str],
+    sides: dict[str, float],
+    unit: str,
+    detail: dict[str, Any],
+    broken: str = "",
+    *,
+    of_round: Callable[[Samples], float] | None = None,
+) -> Figure:
+    """`figure` of all rounds and of others drawn from them. Where there is a worst point, `figure` chooses it each time
+    anew, so that value and spread are one estimator's. Beside it `of_round`, or `figure`, of each round that all sides
+    of `measured` have completed."""
+    by_round = samples.each_round(of_round or figure, *measured)
+    return Figure(samples.estimate(figure), by_round, sides, unit, detail, broken)

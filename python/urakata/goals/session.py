@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,11 +14,14 @@ from urakata.goals.errors import CannotMeasureError
 from urakata.goals.jobs import Job, Place
 from urakata.goals.places import open_places
 from urakata.goals.readers import READERS
-from urakata.goals.rounds import Notice, alternate
 from urakata.goals.samples import TOGETHER, Samples
 from urakata.goals.together import Read, compare_turns, run_together
 from urakata.hosts import LinkSettings, Sites
 from urakata.hosts.sites import parse_sites
+from urakata.measure.rounds import Budget, in_order
+
+Notice = Callable[[str], None]
+"""Is told what is being done."""
 
 HOSTS = 4
 """Test hosts of a session that does not say how many."""
@@ -120,6 +123,30 @@ def take(samples: Samples, job: Job, record: dict[str, Any], read: Read) -> None
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         samples.unread.append(f"{job.program}, side {job.side.name}: cannot read {record}: {why}")
+
+
+def alternate(
+    groups: Sequence[Sequence[Job]],
+    run: Callable[[Sequence[Job]], None],
+    seconds: float,
+    least: int,
+    notice: Notice,
+    clock: Callable[[], float] = time.monotonic,
+) -> int:
+    """Runs rounds of all `groups` of jobs; returns how many rounds there were.
+
+    Every second round runs in reverse, so that a machine that becomes slower or faster favours no side. Another round
+    begins only if one as long as the longest so far still fits `seconds`, but there are at least `least`.
+    """
+    budget = Budget(seconds, clock)
+    done = 0
+    while done < least or budget.has_room():
+        with budget.round():
+            for group in in_order(groups, done):
+                notice(f"round {done + 1}: {group[0].label}, {' and '.join(job.side.name for job in group)}")
+                run(in_order(group, done))
+        done += 1
+    return done
 
 
 def measure(session: Session, notice: Notice) -> Samples:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -37,16 +38,13 @@ def _plot(
     found = {size: value for size, value in values.items() if value is not None and value > 0}
     if found:
         colour, marker = _STYLES[variant.method]
-        line = _LINES[variant.steering]
-        axes.plot(
-            list(found),
-            list(found.values()),
-            color=colour,
-            marker=marker,
-            linestyle=line,
-            label=_label(variant),
-            markersize=5,
-        )
+        style: dict[str, Any] = {
+            "color": colour,
+            "marker": marker,
+            "linestyle": _LINES[variant.steering],
+            "markersize": 5,
+        }
+        axes.plot(list(found), list(found.values()), label=_label(variant), **style)
     return bool(found)
 
 

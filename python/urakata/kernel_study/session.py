@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from urakata.kernel_study.methods import ALGORITHMS, METHODS, Bed, Part, Variant
 from urakata.kernel_study.results import Results
 from urakata.kernel_study.steering import away
 from urakata.launcher import Mpi
-from urakata.measure.jobs import records, run_on_hosts, with_urakata
+from urakata.measure.jobs import as_words, records, run_on_hosts, with_urakata
 from urakata.measure.rounds import Progress, Turn, in_turns
 from urakata.measure.running import JobError
 from urakata.measure.session import Session
@@ -30,17 +30,13 @@ if TYPE_CHECKING:
 class Amounts:
     """What bench/kernel is told besides part and method."""
 
-    sizes: Sequence[int]
+    sizes: list[int]
     repetitions: int
     budget_ms: int
 
     def arguments(self) -> list[str]:
         """Its part of the program's command line."""
-        return [
-            *("--sizes", ",".join(map(str, self.sizes))),
-            *("--repetitions", str(self.repetitions)),
-            *("--budget-ms", str(self.budget_ms)),
-        ]
+        return as_words(vars(self))
 
 
 @dataclass(frozen=True)

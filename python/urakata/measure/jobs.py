@@ -24,6 +24,12 @@ def with_urakata(options: Sequence[str] | None, program: Sequence[str]) -> list[
     return list(program) if options is None else [str(paths.program("urakata-exec")), *options, "--", *program]
 
 
+def as_words(amounts: Mapping[str, object]) -> list[str]:
+    """Options of a program with their values; a list's are separated by commas."""
+    texts = ((name, ",".join(map(str, one)) if isinstance(one, list) else str(one)) for name, one in amounts.items())
+    return [word for name, text in texts for word in (f"--{name.replace('_', '-')}", text)]
+
+
 def bound_command(mpi: Mpi, ranks: int, command: list[str]) -> list[str]:
     """The launcher's command line. As many ranks as cores are bound to one each; more are left to the scheduler."""
     return mpi.command(ranks, command, mpi.binding(ranks))

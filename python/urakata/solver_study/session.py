@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from urakata import launcher
 from urakata.launcher import Mpi
-from urakata.measure.jobs import measured, records, run_bound, run_on_hosts
+from urakata.measure.jobs import as_words, measured, records, run_bound, run_on_hosts
 from urakata.measure.rounds import Progress, Turn, in_turns
 from urakata.measure.running import Done, JobError, run
 from urakata.measure.session import Refused, Session
@@ -30,17 +30,11 @@ class Amounts:
     iterations: int
     turns: int
     operations: int
-    measures: Sequence[str]
+    measure: list[str]
 
     def arguments(self) -> list[str]:
         """Its part of the program's command line."""
-        return [
-            *("--n", str(self.n)),
-            *("--iterations", str(self.iterations)),
-            *("--turns", str(self.turns)),
-            *("--operations", str(self.operations)),
-            *("--measure", ",".join(self.measures)),
-        ]
+        return as_words(vars(self))
 
 
 @dataclass(frozen=True)

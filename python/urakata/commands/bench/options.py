@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from urakata import paths
 from urakata.commands.job_options import TIMEOUT
+
+if TYPE_CHECKING:
+    from urakata.hosts import Hosts
 
 Timeout = Annotated[float, typer.Option(min=1, help=TIMEOUT)]
 LinkRate = Annotated[str, typer.Option(help="Rate of the test hosts' links.")]
@@ -62,3 +67,13 @@ def parse_sizes(text: str) -> list[int]:
             raise ValueError(f"{text!r}: the first size is above the last")
         return [first << step for step in range((last // first).bit_length())]
     return sorted({one(word.strip()) for word in text.split(",") if word.strip()})
+
+
+def open_hosts(count: int, rate: str, stack: ExitStack) -> Hosts:
+    """What --hosts asks for, until the stack ends. Raises NotFoundError where they are not possible."""
+    from urakata.hosts import Hosts, HostsError
+
+    try:
+        return stack.enter_context(Hosts(count=count, rate=rate))
+    except (HostsError, ValueError) as error:
+        raise paths.NotFoundError(f"--hosts {count}: {error}") from error

@@ -23,9 +23,9 @@ from urakata.commands.bench.options import (
     listed,
     listed_sizes,
     numbers,
+    open_hosts,
 )
 from urakata.commands.bench.progress import with_progress
-from urakata.commands.bench.test_hosts import open_hosts
 from urakata.commands.run import check_options
 from urakata.json_output import JsonFile
 

@@ -13,9 +13,8 @@ from rich.console import Console
 
 from urakata import launcher, paths
 from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
-from urakata.commands.bench.options import DryRun, Earlier, LinkRate, Timeout, listed, numbers
+from urakata.commands.bench.options import DryRun, Earlier, LinkRate, Timeout, listed, numbers, open_hosts
 from urakata.commands.bench.progress import with_progress
-from urakata.commands.bench.test_hosts import open_hosts
 from urakata.json_output import JsonFile
 
 if TYPE_CHECKING:
@@ -161,7 +160,7 @@ def solver(
         iterations=iterations or 20,
         turns=3,
         operations=50 if quick else 10,
-        measures=listed(measure, "--measure", list(MEASURES)),
+        measure=listed(measure, "--measure", list(MEASURES)),
     )
     found = {one.family: one for one in (launcher.find_mpi(name) for name in listed(mpi or "openmpi", "--mpi"))}
     place = Place(found, {name: find_program(one, name="solver") for name, one in found.items()}, timeout)
