@@ -141,7 +141,7 @@ def compare(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the command lines that would be run.")] = False,
 ) -> None:
     """Run a program with the MPI library alone and with Urakata, in turn, and say which is faster."""
-    from urakata.commands.bench.document import begin_document, make_folder, show_notes
+    from urakata.commands.bench.document import begin_document, make_folder, show_document
     from urakata.commands.bench.progress import with_progress
     from urakata.commands.run import check_options
     from urakata.compare import document, tables
@@ -150,7 +150,6 @@ def compare(
     from urakata.compare.side import ENGINES, idle_sides_of, sides_of
     from urakata.compare.verdict import judge_outputs, verdict
     from urakata.measure.machine import describe_machine
-    from urakata.measure.text_table import show
 
     spaces = [False, True] if space is None else [space]
     sides = sides_of(_engines(engines) if engines is not None else list(ENGINES), spaces)
@@ -194,8 +193,7 @@ def compare(
     said = {**begin_document("compare"), **document.as_json(question, session, result, compared, machine)}
     write_json(said, only_json or output / "compare.json")
     if not only_json:
-        show([tables.table(session, result, compared)], console)
-        show_notes(said, console)
+        show_document(said, [tables.table(session, result, compared)], console)
         for note in tables.notes(session):
             console.print(f"[dim]Urakata said: {note}[/dim]", highlight=False, soft_wrap=True)
         document.write_page(said, session, result, output)

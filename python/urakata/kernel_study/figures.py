@@ -38,13 +38,8 @@ def _plot(
     found = {size: value for size, value in values.items() if value is not None and value > 0}
     if found:
         colour, marker = _STYLES[variant.method]
-        style: dict[str, Any] = {
-            "color": colour,
-            "marker": marker,
-            "linestyle": _LINES[variant.steering],
-            "markersize": 5,
-        }
-        axes.plot(list(found), list(found.values()), label=_label(variant), **style)
+        style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": _LINES[variant.steering]}
+        axes.plot(list(found), list(found.values()), label=_label(variant), markersize=5, **style)
     return bool(found)
 
 

@@ -16,7 +16,8 @@ from urakata.kernel_study.methods import ALGORITHMS, METHODS, Bed, Part, Variant
 from urakata.kernel_study.results import Results
 from urakata.kernel_study.steering import away
 from urakata.launcher import Mpi
-from urakata.measure.jobs import as_words, records, run_on_hosts, with_urakata
+from urakata.measure import jobs
+from urakata.measure.jobs import records, run_on_hosts, with_urakata
 from urakata.measure.rounds import Progress, Turn, in_turns
 from urakata.measure.running import JobError
 from urakata.measure.session import Session
@@ -27,16 +28,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Amounts:
+class Amounts(jobs.Amounts):
     """What bench/kernel is told besides part and method."""
 
     sizes: list[int]
     repetitions: int
     budget_ms: int
-
-    def arguments(self) -> list[str]:
-        """Its part of the program's command line."""
-        return as_words(vars(self))
 
 
 @dataclass(frozen=True)

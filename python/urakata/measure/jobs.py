@@ -7,6 +7,7 @@ import json
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from urakata import paths
@@ -24,10 +25,14 @@ def with_urakata(options: Sequence[str] | None, program: Sequence[str]) -> list[
     return list(program) if options is None else [str(paths.program("urakata-exec")), *options, "--", *program]
 
 
-def as_words(amounts: Mapping[str, object]) -> list[str]:
-    """Options of a program with their values; a list's are separated by commas."""
-    texts = ((name, ",".join(map(str, one)) if isinstance(one, list) else str(one)) for name, one in amounts.items())
-    return [word for name, text in texts for word in (f"--{name.replace('_', '-')}", text)]
+@dataclass(frozen=True)
+class Amounts:
+    """How much a program does: its fields are options of the program, values of a list separated by commas."""
+
+    def arguments(self) -> list[str]:
+        """Its part of the program's command line."""
+        texts = ((k, ",".join(map(str, v)) if isinstance(v, list) else str(v)) for k, v in vars(self).items())
+        return [word for name, text in texts for word in (f"--{name.replace('_', '-')}", text)]
 
 
 def bound_command(mpi: Mpi, ranks: int, command: list[str]) -> list[str]:

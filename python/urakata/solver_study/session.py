@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from urakata import launcher
 from urakata.launcher import Mpi
-from urakata.measure.jobs import as_words, measured, records, run_bound, run_on_hosts
+from urakata.measure import jobs
+from urakata.measure.jobs import measured, records, run_bound, run_on_hosts
 from urakata.measure.rounds import Progress, Turn, in_turns
 from urakata.measure.running import Done, JobError, run
 from urakata.measure.session import Refused, Session
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Amounts:
+class Amounts(jobs.Amounts):
     """What bench/solver is told besides partition and ways."""
 
     n: int
@@ -31,10 +32,6 @@ class Amounts:
     turns: int
     operations: int
     measure: list[str]
-
-    def arguments(self) -> list[str]:
-        """Its part of the program's command line."""
-        return as_words(vars(self))
 
 
 @dataclass(frozen=True)

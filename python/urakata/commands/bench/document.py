@@ -7,7 +7,7 @@ import datetime
 import json
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from rich.console import Console
 
 from urakata import paths
 from urakata.json_output import write_json
+from urakata.measure.text_table import TextTable, show
 
 Present = Callable[[dict[str, Any], Path, Console], list[str]]
 """Shows a document, writes page and figures to the folder, and says what it has written."""
@@ -61,6 +62,12 @@ def show_again(name: str, earlier: Path, output: Path, present: Present) -> None
 def _show_written(names: list[str], output: Path) -> None:
     if names:
         Console().print(f"Written to [bold]{output}[/bold]: {', '.join(names)}", soft_wrap=True)
+
+
+def show_document(document: dict[str, Any], tables: Iterable[TextTable], console: Console) -> None:
+    """Its tables and notes."""
+    show(tables, console)
+    show_notes(document, console)
 
 
 def show_notes(document: dict[str, Any], console: Console) -> None:

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from urakata import launcher, paths
 from urakata.commands import job_options
-from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
+from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_document
 from urakata.commands.bench.options import Earlier, LinkRate, TablesFolder, Timeout, listed, listed_sizes
 from urakata.commands.bench.progress import with_progress
 from urakata.json_output import JsonFile
@@ -61,11 +61,9 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> list[s
     from urakata.kernel_study.results import from_json
     from urakata.kernel_study.sheets import write_sheets
     from urakata.kernel_study.tables import all_tables
-    from urakata.measure.text_table import show
 
     results = from_json(document)
-    show(all_tables(results), console)
-    show_notes(document, console)
+    show_document(document, all_tables(results), console)
     if not results.rows:
         return []
     return [*write_sheets(results, output), *draw_all(results, document["machine"]["cpu"], output)]

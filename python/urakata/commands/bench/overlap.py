@@ -13,7 +13,7 @@ from rich.console import Console
 
 from urakata import launcher, paths
 from urakata.commands import job_options
-from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
+from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_document
 from urakata.commands.bench.options import (
     DryRun,
     Earlier,
@@ -93,15 +93,13 @@ def _axes(
 
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
-    from urakata.measure.text_table import show
     from urakata.overlap_study.page import write_study
     from urakata.overlap_study.plots import draw_all
     from urakata.overlap_study.results import from_json
     from urakata.overlap_study.tables import all_tables
 
     results = from_json(document["rows"])
-    show(all_tables(results), console)
-    show_notes(document, console)
+    show_document(document, all_tables(results), console)
     if not results.rows:
         return []
     subtitle = f"{document['machine']['host']} on {document['machine']['cpu']}, {document['settings']['cores']} cores"

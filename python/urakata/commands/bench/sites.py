@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from urakata import launcher, paths
-from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
+from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_document
 from urakata.commands.bench.options import Earlier, TablesFolder, listed, numbers, parse_sizes
 from urakata.commands.bench.progress import with_progress
 from urakata.commands.job_options import TIMEOUT
@@ -56,15 +56,13 @@ Exit code: 0 all was measured; 1 a job failed; 2 it cannot be measured, or a val
 
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
-    from urakata.measure.text_table import show
     from urakata.sites_study.figures import draw_all
     from urakata.sites_study.results import from_json
     from urakata.sites_study.sheets import write_sheets
     from urakata.sites_study.tables import all_tables
 
     results = from_json(document)
-    show(all_tables(results), console)
-    show_notes(document, console)
+    show_document(document, all_tables(results), console)
     if not results.rows and not results.relayed:
         return []
     settings = document["settings"]

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from urakata import launcher, paths
-from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
+from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_document
 from urakata.commands.bench.options import DryRun, Earlier, LinkRate, Timeout, listed, numbers, open_hosts
 from urakata.commands.bench.progress import with_progress
 from urakata.json_output import JsonFile
@@ -54,7 +54,6 @@ Exit code: 0 all was measured; 1 a job failed or gave a wrong result; 2 it canno
 
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
-    from urakata.measure.text_table import show
     from urakata.solver_study.figures import draw_all
     from urakata.solver_study.page import write_csv, write_study
     from urakata.solver_study.results import from_json
@@ -62,8 +61,7 @@ def _present(document: dict[str, Any], output: Path, console: Console) -> list[s
 
     results = from_json(document)
     cores = document["machine"]["cores"]
-    show(all_tables(results, cores), console)
-    show_notes(document, console)
+    show_document(document, all_tables(results, cores), console)
     if not results.rows:
         return []
     subtitle = f"{document['settings']['n']}³ rows, 27 points; {document['machine']['cpu']}, {cores} cores"

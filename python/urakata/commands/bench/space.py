@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from urakata import launcher, paths
-from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_notes
+from urakata.commands.bench.document import begin_document, conclude, make_folder, show_again, show_document
 from urakata.commands.bench.options import DryRun, Earlier, PagesFolder, Timeout, listed
 from urakata.commands.bench.progress import with_progress
 from urakata.json_output import JsonFile
@@ -41,15 +41,13 @@ Exit code: 0 all was measured; 1 a job failed; 2 it cannot be measured, or a val
 
 
 def _present(document: dict[str, Any], output: Path, console: Console) -> list[str]:
-    from urakata.measure.text_table import show
     from urakata.space_study.page import write_study
     from urakata.space_study.parts import PARTS
     from urakata.space_study.results import from_json
 
     results = from_json(document["rows"])
     parts = list(PARTS.values())
-    show((table for part in parts for table in part.tables(results)), console)
-    show_notes(document, console)
+    show_document(document, [table for part in parts for table in part.tables(results)], console)
     if not results.values:
         return []
     rounds = document["settings"]["repeats"]
