@@ -131,7 +131,7 @@ class Round {
     const std::uint64_t begin = now_ns();
     while (next_ < ranks_.size() || !active_.empty()) {
       for (; active_.size() < kAtOnce && next_ < ranks_.size(); ++next_) {
-        wire_.probe(addresses_[next_], ranks_[next_]);
+        wire_.prober().probe(addresses_[next_], ranks_[next_]);
         active_.push_back({next_, now_ns()});
       }
       wire_.step();
@@ -141,7 +141,7 @@ class Round {
       if (late) break;
       sched_yield();
     }
-    wire_.end_probing();
+    wire_.prober().end();
   }
 
  private:
@@ -152,14 +152,14 @@ class Round {
 
   bool over(const Active& one, std::uint64_t waited) {
     const std::int32_t rank = ranks_[one.which];
-    const Wire::Answer answer = wire_.answer(rank);
+    const transport::Prober::Answer answer = wire_.prober().answer(rank);
     const bool best = answer.opened >= 0 && (!answer.better_may_come || waited > kPreferred);
     if (!best && answer.more_may_come && waited <= kAnswerTimeout) return false;
     if (answer.opened >= 0) {
       chosen[one.which] = static_cast<std::uint8_t>(answer.opened);
       round_trip_us[one.which] = answer.round_trip_us;
     }
-    wire_.end_probing(rank);
+    wire_.prober().end(rank);
     return true;
   }
 

@@ -280,12 +280,12 @@ TEST(Wire, AHandshakeFindsTheRightListenerAndNobodyElseIsAccepted) {
   ASSERT_TRUE(foreign.ok());
   const std::array listen_addresses{loopback((*foreign)->listen_port()), loopback(wires[0]->listen_port()),
                                     loopback(wires[1]->listen_port())};
-  wires[0]->probe(listen_addresses, 1);
-  for (int i = 0; i < 10'000'000 && wires[0]->answer(1).opened < 0; ++i) {
+  wires[0]->prober().probe(listen_addresses, 1);
+  for (int i = 0; i < 10'000'000 && wires[0]->prober().answer(1).opened < 0; ++i) {
     for (Wire* one : {wires[0].get(), wires[1].get(), foreign->get()}) one->step();
   }
-  EXPECT_EQ(wires[0]->answer(1).opened, 2);
-  wires[0]->end_probing();
+  EXPECT_EQ(wires[0]->prober().answer(1).opened, 2);
+  wires[0]->prober().end();
 
   // What does not know the secret is shown out, whatever it says.
   WirePort port(*wires[0]);

@@ -2,7 +2,6 @@
 #include "transport/wire/wire.hpp"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,97 +9,45 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
+#include "transport/wire/wire_errors.hpp"
 
 namespace urakata::transport {
 
 namespace {
 
-constexpr const char* kInstead = "; the MPI library carries them";
 constexpr unsigned kPollsPerCheck = 64;  // polls from one reading of the clock to the next
 
-Error cannot(const char* what) {
-  return Error{std::string("cannot ") + what + " for messages between nodes: " + std::strerror(errno) + kInstead};
-}
-
 }  // namespace
+
+Wire::Wire(std::int32_t rank, Secret secret, Failures& failures, std::uint64_t timeout_ns)
+    : failures_(failures),
+      failure_(failures.code),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      connector_(rank, secret, timeout_ns),
+      acceptor_(timeout_ns),
+      prober_(lock_, connector_, epoll_) {}
 
 Result<std::unique_ptr<Wire>> Wire::open(std::int32_t rank, Secret secret, Failures& failures, std::uint64_t timeout_ns,
                                          std::span<const InterfaceAddress> only) {
   std::unique_ptr<Wire> wire(new Wire(rank, secret, failures, timeout_ns));
-  wire->epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  wire->accepting_ = epoll_create1(EPOLL_CLOEXEC);
-  if (wire->epoll_ < 0 || wire->accepting_ < 0) return cannot("make an epoll set");
-  wire->accepted_readiness_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  wire->accepted_stripes_readiness_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wire->accepted_readiness_ < 0 || wire->accepted_stripes_readiness_ < 0) return cannot("make an eventfd");
-  auto listeners = open_listeners("messages between nodes", only);
-  if (!listeners.ok()) return Error{listeners.error().message + kInstead};
-  wire->listeners_ = std::move(*listeners);
+  if (wire->epoll_ < 0) return no_wire("make an epoll set");
+  if (auto opened = wire->acceptor_.open(only); !opened.ok()) return opened.error();
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.ptr = nullptr;  // a listener
-  for (const int listener : wire->listeners_.descriptors) {
-    if (epoll_ctl(wire->accepting_, EPOLL_CTL_ADD, listener, &event) != 0) return cannot("watch a socket");
-  }
   event.data.ptr = wire.get();  // who connects
-  if (epoll_ctl(wire->epoll_, EPOLL_CTL_ADD, wire->accepting_, &event) != 0) return cannot("watch a socket");
+  if (epoll_ctl(wire->epoll_, EPOLL_CTL_ADD, wire->accepting(), &event) != 0) return no_wire("watch a socket");
   return wire;
 }
 
 Wire::~Wire() {
-  probes_.clear();
-  peers_.clear();
-  connections_.clear();
-  accepted_.clear();
-  accepted_stripes_.clear();
-  close_listeners(listeners_.descriptors);
-  for (const int made : {accepted_readiness_, accepted_stripes_readiness_, accepting_, epoll_}) {
-    if (made >= 0) close(made);
-  }
+  if (epoll_ >= 0) close(epoll_);
 }
 
 Wire::Peer& Wire::peer(std::int32_t rank) { return peers_[rank]; }
-
-void Wire::greet(Connection& to, FrameKind kind) const {
-  to.send({.frame = {.kind = kind, .tag = rank_, .bytes = secret_.low, .id = secret_.high}});
-}
-
-void Wire::probe(std::span<const ListenAddress> listen_addresses, std::int32_t rank) {
-  const std::lock_guard guard(lock_);
-  for (const ListenAddress& listener : listen_addresses) {
-    probes_.push_back({.rank = rank, .connection = connect_to(listener, rank, FrameKind::probe, epoll_)});
-  }
-}
-
-Wire::Answer Wire::answer(std::int32_t rank) {
-  const std::lock_guard guard(lock_);
-  Answer answer;
-  int index = 0;
-  for (const Probe& probe : probes_) {
-    if (probe.rank != rank) continue;
-    if (probe.opened && answer.opened < 0) {
-      answer.opened = index;
-      answer.better_may_come = answer.more_may_come;
-      answer.round_trip_us = probe.round_trip_us;
-    }
-    if (!probe.opened && probe.connection && !probe.connection->broken()) answer.more_may_come = true;
-    ++index;
-  }
-  return answer;
-}
-
-void Wire::end_probing(std::int32_t rank) {
-  const std::lock_guard guard(lock_);
-  std::erase_if(probes_, [&](const Probe& probe) { return probe.rank == rank; });
-}
-
-void Wire::end_probing() {
-  const std::lock_guard guard(lock_);
-  probes_.clear();
-}
 
 // --- a pair's connection ---------------------------------------------------------------------------------------------
 
@@ -109,7 +56,7 @@ bool Wire::link_to(std::int32_t rank, Peer& to) {
   if (to.link != nullptr || to.asked != nullptr) return true;
   auto made = connect_to(rank, FrameKind::hello, epoll_);
   if (!made) return false;
-  (rank_ < rank ? to.link : to.asked) = made.get();
+  (this->rank() < rank ? to.link : to.asked) = made.get();
   connections_.push_back(std::move(made));
   return true;
 }
@@ -126,12 +73,11 @@ bool Wire::reach(std::int32_t rank, Peer& to) {
 
 bool Wire::hello(Connection& from, std::int32_t rank) {
   Peer& other = peer(rank);
-  from.named = true;
   from.watched_by(epoll_);
   // Both processes have connected to each other. If we are the lower rank, our connection stays: the other process will
   // find it and close this one. If that process has abandoned a connection that we had answered, messages on it are
   // lost.
-  if (other.link != nullptr) return rank > rank_ && other.link->ours && !other.link->broken();
+  if (other.link != nullptr) return rank > this->rank() && other.link->ours && !other.link->broken();
   from.rank = rank;
   from.open = true;
   greet(from, FrameKind::hello_ack);
@@ -140,12 +86,7 @@ bool Wire::hello(Connection& from, std::int32_t rank) {
 }
 
 bool Wire::hello_ack(Connection& from, std::int32_t rank) {
-  const auto probe = std::ranges::find_if(probes_, [&](const Probe& one) { return one.connection.get() == &from; });
-  if (probe != probes_.end()) {
-    probe->opened = rank == from.rank;
-    probe->round_trip_us = from.round_trip_us();
-    return probe->opened;
-  }
+  if (const auto probed = prober_.acknowledged(from, rank)) return *probed;
   Peer& other = peer(from.rank);
   if (rank != from.rank || from.open || (&from != other.link && &from != other.asked)) return false;
   from.open = true;
@@ -153,34 +94,19 @@ bool Wire::hello_ack(Connection& from, std::int32_t rank) {
   return true;
 }
 
-// A connection that is not for us. True: it waits for its owner among those accepted.
-bool Wire::hand_over(Connection& from, const Frame& frame) {
-  const auto found = std::ranges::find_if(connections_, [&](const auto& one) { return one.get() == &from; });
-  if (found == connections_.end() || from.named) return false;
-  from.named = true;
-  from.rank = frame.tag;
-  from.watched_by(-1);
-  const bool stripe = frame.kind == FrameKind::hello_stripe;
-  (stripe ? accepted_stripes_ : accepted_).push_back({.connection = std::move(*found), .kind = frame.kind});
-  connections_.erase(found);
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written =
-      write(stripe ? accepted_stripes_readiness_ : accepted_readiness_, &one, sizeof one);
-  return true;
+// From now on it belongs to the Wire.
+void Wire::adopt(const Connection& accepted) {
+  if (auto claimed = acceptor_.claim(accepted)) connections_.push_back(std::move(claimed));
 }
 
 std::vector<Wire::Accepted> Wire::accepted() {
   const std::lock_guard guard(lock_);
-  std::uint64_t word = 0;
-  [[maybe_unused]] const auto got = read(accepted_readiness_, &word, sizeof word);
-  return std::exchange(accepted_, {});
+  return acceptor_.ordered_or_bulk().take();
 }
 
 std::vector<Wire::Accepted> Wire::accepted_stripes() {
   const std::lock_guard guard(lock_);
-  std::uint64_t word = 0;
-  [[maybe_unused]] const auto got = read(accepted_stripes_readiness_, &word, sizeof word);
-  return std::exchange(accepted_stripes_, {});
+  return acceptor_.stripes().take();
 }
 
 void Wire::link(Peer& to, Connection& connection) {
@@ -193,6 +119,22 @@ void Wire::link(Peer& to, Connection& connection) {
     const Connection::Outgoing who{.frame = out.frame, .port = out.port, .ticket = out.ticket};
     const bool reported = out.reported;
     if (connection.send(std::move(out)) && reported) report(who);
+  }
+}
+
+// --- the watch over peers --------------------------------------------------------------------------------------------
+
+// Who has gone without a word?
+void Wire::check_connections() {
+  const std::uint64_t now = now_ns();
+  if (now < next_check_ns_) return;
+  next_check_ns_ = now + timeout_ns() / 4;
+  acceptor_.check();
+  for (const auto& one : connections_) {
+    if (!one->broken() && !check(*one)) lost(*one);
+  }
+  for (auto& [rank, from] : peers_) {
+    if (!from.posted.empty() && !link_to(rank, from)) lose_receives(from);
   }
 }
 
@@ -281,11 +223,11 @@ bool Wire::serve(int set) {
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     if (event.data.ptr == this) {
-      serve(accepting_);
+      serve(accepting());
       continue;
     }
     if (event.data.ptr == nullptr) {
-      accept_connections();
+      acceptor_.accept_connections();
       continue;
     }
     Connection& connection = *static_cast<Connection*>(event.data.ptr);
@@ -312,9 +254,7 @@ void Wire::poll(WirePort* port, int set) {
   if (served || checking) {
     // Those that nobody can ask for any more; a peer's own stays, so that later messages see that it is broken.
     std::erase_if(connections_, [](const auto& one) { return one->broken() && one->rank < 0; });
-    const auto unauthenticated = static_cast<std::size_t>(
-        std::ranges::count_if(connections_, [](const auto& one) { return !one->ours && !one->named; }));
-    if (unauthenticated > kMostUnauthenticated) close_silent(unauthenticated);
+    acceptor_.close_surplus();
   }
   if (port != nullptr && port->told_) {
     port->told_ = false;

@@ -15,19 +15,14 @@
 // connection is the one: the higher rank sends nothing on its own before the lower has sent hello_ack, which it does
 // only if it has not begun itself.
 //
-// Every connection begins with the job's secret, so that only those of the job's own processes are accepted. A
-// connection that does not name it is closed after a while. Where more than kMostUnauthenticated have not named it,
-// those of them that have said nothing for kFirstBytesTime are closed, the oldest first; beyond most_unauthenticated()
-// also younger ones.
+// Every connection begins with the job's secret, so that only those of the job's own processes are accepted
+// (acceptor.hpp).
 //
 // A node that does not answer any more is noticed within the timeout: the kernel asks on idle connections (keepalive),
 // and poll() checks now and then those with bytes that nobody acknowledges, and connects to whoever a receive waits
 // for; who watches a rank is connected to it at once. A connection that has ended here is ended for the other side,
 // too: a path may break in one direction only. A process that is alive and does not poll may take as long as it likes.
-// So may a process that does not accept a connection: as long as the kernel of its node answers (node_probe.hpp), the
-// connection is made anew at each check. (TCP_USER_TIMEOUT would also end a connection to such a process, once its
-// window is closed. With a closed window the kernel probes ever more seldom, in the end every two minutes, and only
-// then can it be noticed that the node is gone.)
+// So may a process that does not accept a connection (connector.hpp).
 //
 // Thread-safety: everything by anyone, under the Wire's own lock; a port is its domain's, hence used by one thread at a
 // time. No call blocks.
@@ -47,7 +42,10 @@
 
 #include "base/result.hpp"
 #include "transport/transport.hpp"
+#include "transport/wire/acceptor.hpp"
 #include "transport/wire/connection.hpp"
+#include "transport/wire/connector.hpp"
+#include "transport/wire/prober.hpp"
 #include "transport/wire/puts.hpp"
 #include "transport/wire/sockets.hpp"
 
@@ -59,7 +57,7 @@ class Wire final : public PutWire, private Connection::Sink {
  public:
   static constexpr std::uint64_t kEager = 128UL * 1024;
 
-  static constexpr std::size_t kMostUnauthenticated = 64;
+  static constexpr std::size_t kMostUnauthenticated = Acceptor::kMostUnauthenticated;
 
   // Opens the listener of this process, whose rank is `rank`, at the addresses `only`; empty: at all of this machine's.
   // A node that has not answered for `timeout_ns` is gone.
@@ -68,26 +66,17 @@ class Wire final : public PutWire, private Connection::Sink {
   ~Wire() override;
 
   // The same at all addresses at which this process listens.
-  std::uint16_t listen_port() const { return listeners_.port; }
+  std::uint16_t listen_port() const { return acceptor_.port(); }
 
-  // Probes each of the listen addresses, the best first, to learn which of them is rank `rank`'s; answer() after some
-  // steps says so. Several ranks at a time.
-  void probe(std::span<const ListenAddress> listen_addresses, std::int32_t rank);
-  struct Answer {
-    int opened = -1;               // the index of the first listener that was found to be the right one; -1: none yet
-    bool better_may_come = false;  // from a listener before that one
-    bool more_may_come = false;    // from any listener
-    std::uint32_t round_trip_us = 0;  // to `opened`; 0: not known
-  };
-  Answer answer(std::int32_t rank);
+  Prober& prober() { return prober_; }
   void step() { poll(nullptr); }
-  void end_probing(std::int32_t rank);
-  void end_probing();
 
   // Where each process can be reached, by rank; length 0: not by wire. Once, before the first message.
-  void set_addresses(std::vector<ListenAddress> listen_addresses) { addresses_ = std::move(listen_addresses); }
-  const ListenAddress& address_of(std::int32_t rank) const { return addresses_[static_cast<std::size_t>(rank)]; }
-  bool reaches(std::int32_t rank) const { return addresses_[static_cast<std::size_t>(rank)].length != 0; }
+  void set_addresses(std::vector<ListenAddress> listen_addresses) {
+    connector_.set_addresses(std::move(listen_addresses));
+  }
+  const ListenAddress& address_of(std::int32_t rank) const { return connector_.address_of(rank); }
+  bool reaches(std::int32_t rank) const { return address_of(rank).length != 0; }
 
   // Readable while there is something to do here.
   int readiness() const { return epoll_; }
@@ -103,34 +92,26 @@ class Wire final : public PutWire, private Connection::Sink {
 
   // --- for connections that belong to somebody else: those of the program's own messages (wire_link.hpp) ---
 
-  // A connection that another process has made with hello_ordered or hello_bulk. No epoll set watches it; who takes it
-  // answers by greet().
-  struct Accepted {
-    std::unique_ptr<Connection> connection;  // `rank` and `named` are set
-    FrameKind kind = FrameKind::hello_ordered;
-  };
+  using Accepted = AcceptedConnection;
+  // Those made with hello_ordered or hello_bulk.
   std::vector<Accepted> accepted();
-  int accepted_readiness() const { return accepted_readiness_; }  // readable while there are some
+  int accepted_readiness() const { return acceptor_.ordered_or_bulk().readiness(); }  // readable while there are some
   // The same for those made with hello_stripe (stripes.hpp).
   std::vector<Accepted> accepted_stripes();
-  int accepted_stripes_readiness() const { return accepted_stripes_readiness_; }
+  int accepted_stripes_readiness() const { return acceptor_.stripes().readiness(); }
   // Accepts who connects. Readable while somebody does: accepting(), a part of readiness().
-  void accept_pending() { poll(nullptr, accepting_); }
-  int accepting() const { return accepting_; }
-  // A connection to the rank, watched by the epoll set `by`; its first frame is on its way. nullptr: it cannot be made;
-  // errno says why.
+  void accept_pending() { poll(nullptr, accepting()); }
+  int accepting() const { return acceptor_.set(); }
+  // As Connector.
   std::unique_ptr<Connection> connect_to(std::int32_t rank, FrameKind first, int by) const {
-    return connect_to(addresses_[static_cast<std::size_t>(rank)], rank, first, by);
+    return connector_.connect_to(rank, first, by);
   }
-  void greet(Connection& to, FrameKind kind) const;
-  // Once in a quarter of the timeout, for a connection to or from a rank. False: it is lost.
-  bool check(Connection& one) const;
-  // A connection of ours is broken: if the peer's process had not answered on it yet, it is made anew. False: it is
-  // lost.
-  bool renew(Connection& one) const;
-  bool named_secret(const Frame& frame) const { return frame.bytes == secret_.low && frame.id == secret_.high; }
-  std::int32_t rank() const { return rank_; }
-  std::uint64_t timeout_ns() const { return timeout_ns_; }
+  void greet(Connection& to, FrameKind kind) const { connector_.greet(to, kind); }
+  bool check(Connection& one) const { return connector_.check(one); }
+  bool renew(Connection& one) const { return connector_.renew(one); }
+  bool named_secret(const Frame& frame) const { return connector_.named_secret(frame); }
+  std::int32_t rank() const { return connector_.rank(); }
+  std::uint64_t timeout_ns() const { return connector_.timeout_ns(); }
 
  private:
   friend class WirePort;
@@ -170,8 +151,7 @@ class Wire final : public PutWire, private Connection::Sink {
     std::vector<std::byte> thrown_away;  // a payload that does not fit, or that nobody wants any more
   };
 
-  Wire(std::int32_t rank, Secret secret, Failures& failures, std::uint64_t timeout_ns)
-      : rank_(rank), secret_(secret), failures_(failures), failure_(failures.code), timeout_ns_(timeout_ns) {}
+  Wire(std::int32_t rank, Secret secret, Failures& failures, std::uint64_t timeout_ns);
 
   bool send(WirePort& port, const Message& message, Ticket ticket);
   bool send(Peer& to, Connection::Outgoing&& out, const Message& message);
@@ -189,20 +169,14 @@ class Wire final : public PutWire, private Connection::Sink {
 
   Peer& peer(std::int32_t rank);
   void check_connections();
-  void close_silent(std::size_t unauthenticated);
   bool is_over(std::int32_t tag) const;
   std::byte* throw_away(Peer& from, std::uint64_t bytes);
-  std::unique_ptr<Connection> connect_to(const ListenAddress& listener, std::int32_t rank, FrameKind first,
-                                         int by) const;
-  int connecting_socket(const ListenAddress& listener) const;
-  bool begin_again(Connection& one) const;
   bool link_to(std::int32_t rank, Peer& to);
   bool reach(std::int32_t rank, Peer& to);
   bool hello(Connection& from, std::int32_t rank);
   bool hello_ack(Connection& from, std::int32_t rank);
   void link(Peer& to, Connection& connection);
-  void accept_connections();
-  bool hand_over(Connection& from, const Frame& frame);
+  void adopt(const Connection& accepted);
   bool rts_received(Peer& from, const Frame& frame);
   void send_cts(Peer& to, std::uint64_t id, Posted&& receive);
   void cts_sent(Peer& to, std::uint64_t id);
@@ -220,40 +194,25 @@ class Wire final : public PutWire, private Connection::Sink {
   void lose_receives(Peer& peer);
   void end(const Posted& receive, int error);  // complete(), unless it was given up
 
-  // Constant once open() has ended.
-  const std::int32_t rank_;
-  const Secret secret_;
+  // Constant once open() has returned; the parts say for themselves who may use them.
   Failures& failures_;
   const int failure_;
-  const std::uint64_t timeout_ns_;
-  ListenSockets listeners_;
-  int epoll_ = -1;
-  int accepting_ = -1;  // an epoll set in epoll_: the listeners, and whose connection was accepted and is not yet named
-  int accepted_readiness_ = -1;          // eventfd
-  int accepted_stripes_readiness_ = -1;  // likewise
-  // Constant once set_addresses() has ended.
-  std::vector<ListenAddress> addresses_;
+  const int epoll_;
+  Connector connector_;
+  Acceptor acceptor_;  // its set is in epoll_
 
   // Under the lock, by anyone.
   std::mutex lock_;
   std::unordered_map<std::int32_t, Peer> peers_;
   std::vector<std::unique_ptr<Connection>> connections_;  // the oldest first
-  struct Probe {
-    std::int32_t rank = -1;
-    std::unique_ptr<Connection> connection;
-    bool opened = false;
-    std::uint32_t round_trip_us = 0;
-  };
-  std::vector<Probe> probes_;
-  WirePort* polling_ = nullptr;  // whose poll it is
+  WirePort* polling_ = nullptr;                           // whose poll it is
   std::vector<Connection::Outgoing> sent_;
   std::map<std::int32_t, PutSink*> sinks_;  // by number
   std::int32_t next_sink_ = 0;
   std::set<std::int32_t> over_;  // our contexts whose operations have failed: what comes for them is thrown away
-  std::vector<Accepted> accepted_;
-  std::vector<Accepted> accepted_stripes_;
   unsigned polls_ = 0;
   std::uint64_t next_check_ns_ = 0;
+  Prober prober_;
 };
 
 // One domain's transport through a Wire.

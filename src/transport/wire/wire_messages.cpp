@@ -231,14 +231,16 @@ bool Wire::arrived(Connection& from, const Frame& frame) {
   const bool secret = named_secret(frame);
   switch (frame.kind) {
     case FrameKind::hello:
-      return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && hello(from, frame.tag);
+      if (from.ours || from.rank >= 0 || !secret || frame.tag < 0) return false;
+      adopt(from);
+      return hello(from, frame.tag);
     case FrameKind::hello_ordered:
     case FrameKind::hello_bulk:
     case FrameKind::hello_stripe:
-      return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && hand_over(from, frame);
+      return !from.ours && from.rank < 0 && secret && frame.tag >= 0 && acceptor_.hand_over(from, frame);
     case FrameKind::probe:
       if (from.ours || !secret) return false;
-      from.named = true;
+      adopt(from);
       greet(from, FrameKind::hello_ack);
       return true;
     case FrameKind::hello_ack:
