@@ -12,6 +12,7 @@
 
 #include "transport/stripes/stripes.hpp"
 #include "transport/wire/wire.hpp"
+#include "transport/wire/wire_port.hpp"
 
 namespace urakata::transport {
 

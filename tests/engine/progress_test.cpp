@@ -9,6 +9,7 @@
 #include "../transport/loopback.hpp"
 #include "cluster.hpp"
 #include "engine/instance.hpp"
+#include "transport/wire/wire_port.hpp"
 
 namespace urakata::simulated {
 namespace {

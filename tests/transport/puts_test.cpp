@@ -72,8 +72,8 @@ TEST(Puts, ComeInOrderAndSayWhenTheyHaveLeft) {
   Pair job;
   Sink from;
   Sink to;
-  job.wire[0]->add(from);
-  const std::int32_t number = job.wire[1]->add(to);
+  job.wire[0]->puts().add(from);
+  const std::int32_t number = job.wire[1]->puts().add(to);
   std::vector<Bytes> payloads;
   unsigned waiting = 0;
   for (std::uint64_t id = 0; id < kPuts; ++id) {
@@ -81,7 +81,7 @@ TEST(Puts, ComeInOrderAndSayWhenTheyHaveLeft) {
     if (id == 1) {
       EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));  // connected
     }
-    waiting += job.wire[0]->put(1, put(number, PutWire::kSlice, id), payloads.back().data(), from, 3) ? 0 : 1;
+    waiting += job.wire[0]->puts().put(1, put(number, PutWire::kSlice, id), payloads.back().data(), from, 3) ? 0 : 1;
   }
   EXPECT_LT(waiting, kPuts);
   EXPECT_GT(waiting, 1U);
@@ -95,12 +95,12 @@ TEST(Puts, ANewConnectionHasRoomForAPut) {
   Pair job;
   Sink from;
   Sink to;
-  job.wire[0]->add(from);
-  const std::int32_t number = job.wire[1]->add(to);
+  job.wire[0]->puts().add(from);
+  const std::int32_t number = job.wire[1]->puts().add(to);
   const Bytes payload(200 << 10, std::byte{5});
-  job.wire[0]->put(1, {.kind = FrameKind::put_ready, .tag = number, .id = 1}, nullptr, from, 0);
+  job.wire[0]->puts().put(1, {.kind = FrameKind::put_ready, .tag = number, .id = 1}, nullptr, from, 0);
   EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));
-  EXPECT_TRUE(job.wire[0]->put(1, put(number, payload.size(), 2), payload.data(), from, 0));
+  EXPECT_TRUE(job.wire[0]->puts().put(1, put(number, payload.size(), 2), payload.data(), from, 0));
   EXPECT_TRUE(job.until([&] { return to.payloads.size() == 1; }));
   EXPECT_EQ(to.payloads.front(), payload);
 }
@@ -111,28 +111,28 @@ TEST(Puts, SinksMayGoWhilePutsAreUnderWay) {
   Sink from;
   Sink stays;
   auto goes = std::make_optional<Sink>();
-  job.wire[0]->add(from);
-  const std::int32_t kept = job.wire[1]->add(stays);
-  const std::int32_t gone = job.wire[1]->add(*goes);
+  job.wire[0]->puts().add(from);
+  const std::int32_t kept = job.wire[1]->puts().add(stays);
+  const std::int32_t gone = job.wire[1]->puts().add(*goes);
   const Bytes payload(PutWire::kSlice, std::byte{1});
   for (std::uint64_t id = 0; id < 40; ++id) {
-    job.wire[0]->put(1, put(gone, payload.size(), id), payload.data(), from, 0);
+    job.wire[0]->puts().put(1, put(gone, payload.size(), id), payload.data(), from, 0);
   }
   EXPECT_TRUE(job.until([&] { return goes->came.size() == 3; }));
-  job.wire[1]->remove(gone);
+  job.wire[1]->puts().remove(gone);
   goes.reset();
-  job.wire[0]->give_up(from);
-  job.wire[0]->put(1, put(kept, 5, 41), payload.data(), from, 0);
+  job.wire[0]->puts().give_up(from);
+  job.wire[0]->puts().put(1, put(kept, 5, 41), payload.data(), from, 0);
   EXPECT_TRUE(job.until([&] { return stays.came.size() == 1; }));
   EXPECT_EQ(stays.came.front(), 41U);
 }
 
 // By a put from rank 0, which has come. Returned is the number of `to`.
 std::int32_t connect(Pair& job, Sink& from, Sink& to) {
-  job.wire[0]->add(from);
-  const std::int32_t number = job.wire[1]->add(to);
+  job.wire[0]->puts().add(from);
+  const std::int32_t number = job.wire[1]->puts().add(to);
   const std::byte payload{};
-  job.wire[0]->put(1, put(number, 1, 1), &payload, from, 0);
+  job.wire[0]->puts().put(1, put(number, 1, 1), &payload, from, 0);
   EXPECT_TRUE(job.until([&] { return to.came.size() == 1; }));
   return number;
 }
@@ -143,12 +143,12 @@ TEST(Puts, LostPeersAreTold) {
   Sink from;
   Sink to;
   Sink idle;
-  job.wire[0]->add(idle);
+  job.wire[0]->puts().add(idle);
   const std::int32_t number = connect(job, from, to);
   const std::byte payload{};
   job.wire[1].reset();
   EXPECT_TRUE(job.until([&] { return !from.lost_ranks.empty() && !idle.lost_ranks.empty(); }));
-  EXPECT_FALSE(job.wire[0]->put(1, put(number, 1, 2), &payload, from, 0));
+  EXPECT_FALSE(job.wire[0]->puts().put(1, put(number, 1, 2), &payload, from, 0));
   EXPECT_EQ(from.lost_ranks, (std::vector<std::int32_t>{1, 1}));
 }
 
@@ -156,12 +156,12 @@ TEST(Puts, LostPeersAreTold) {
 TEST(Puts, WhoWatchesAPeerIsToldThatItIsLost) {
   Pair job;
   Sink from;
-  job.wire[0]->add(from);
+  job.wire[0]->puts().add(from);
   job.wire[1].reset();
-  job.wire[0]->watch(1, from);
+  job.wire[0]->puts().watch(1, from);
   EXPECT_TRUE(job.until([&] { return !from.lost_ranks.empty(); }));
   const std::size_t told = from.lost_ranks.size();
-  job.wire[0]->watch(1, from);
+  job.wire[0]->puts().watch(1, from);
   EXPECT_EQ(from.lost_ranks.size(), told + 1);
 }
 
@@ -209,10 +209,10 @@ TEST(Puts, WrongFramesEndTheConnection) {
   Pair job;
   Sink from;
   Sink to;
-  job.wire[0]->add(from);
-  const std::int32_t number = job.wire[1]->add(to);
+  job.wire[0]->puts().add(from);
+  const std::int32_t number = job.wire[1]->puts().add(to);
   const std::byte payload{};
-  job.wire[0]->put(1, put(number, 1, Sink::kWrong), &payload, from, 0);
+  job.wire[0]->puts().put(1, put(number, 1, Sink::kWrong), &payload, from, 0);
   EXPECT_TRUE(job.until([&] { return !to.lost_ranks.empty(); }));
   EXPECT_TRUE(to.came.empty());
   EXPECT_TRUE(job.until([&] { return !from.lost_ranks.empty(); }));

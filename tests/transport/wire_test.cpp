@@ -20,6 +20,7 @@
 #include "base/clock.hpp"
 #include "loopback.hpp"
 #include "transport/group.hpp"
+#include "transport/wire/wire_port.hpp"
 
 namespace urakata::transport {
 namespace {

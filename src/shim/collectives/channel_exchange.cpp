@@ -105,7 +105,7 @@ std::optional<std::int32_t> ChannelExchange::way_to(std::int32_t world_rank) {
 
 ChannelExchange::ChannelExchange(std::span<const halo::ChannelEnd> out, std::span<const halo::ChannelEnd> in,
                                  const halo::Costs& costs)
-    : channel_(port(), out, in, costs, process().wire()) {
+    : channel_(port(), out, in, costs, process().wire() != nullptr ? &process().wire()->puts() : nullptr) {
   fetch_add(all().bounce_bytes, channel_.bounce_buffers().bytes, std::memory_order_relaxed);
   if (channel_.any_far()) the_progress->hook();  // neighbours may wait while the program blocks in the MPI library
   const LockGuard guard(all().lock);

@@ -8,7 +8,7 @@
 // closed window the kernel probes ever more seldom, in the end every two minutes, and only then can it be noticed that
 // the node is gone.)
 //
-// Thread-safety: any thread, without a lock, once set_addresses() has returned. A connection belongs to the caller.
+// Thread-safety: any thread, no lock; what needs a rank's address, after set_addresses(). A connection is its owner's.
 #pragma once
 
 #include <cstddef>

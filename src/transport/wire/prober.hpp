@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds out which of several addresses is a rank's: connects to each, and sees where that rank answers.
 //
-// Thread-safety: any thread; takes the Wire's lock, except acknowledged(), for which the Wire holds it. The answers come
-// while somebody calls Wire::step().
+// Thread-safety: any thread; every call takes the Wire's lock, except acknowledged(), for which the Wire holds it. The
+// answers come while somebody calls Wire::step().
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "transport/wire/wire_port.hpp"
+
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include <mutex>
 
 #include "transport/wire/kept_errno.hpp"
 #include "transport/wire/wire.hpp"
@@ -13,45 +17,93 @@ WirePort::~WirePort() {
   if (readiness_ >= 0) close(readiness_);
 }
 
+const Failures& WirePort::failures() const { return wire_.failures_; }
+
+std::vector<int> WirePort::readiness() const { return {wire_.readiness(), readiness_}; }
+
 int WirePort::send(const Message& message, Ticket ticket, bool* finished) {
   const KeptErrno kept;
-  return posted(wire_.send(*this, message, ticket), 0, ticket, finished);
+  return posted(begin_send(message, ticket), 0, ticket, finished);
+}
+
+// True: it has gone.
+bool WirePort::begin_send(const Message& message, const Ticket& ticket) {
+  const std::lock_guard guard(wire_.lock_);
+  WirePeer& to = wire_.peers_.peer(message.peer);
+  if (!wire_.peers_.reach(message.peer, to)) {
+    complete(ticket, wire_.failures_.code);
+    return false;
+  }
+  const bool gone = to.sends.send(*this, message, ticket);
+  wire_.peers_.lose_if_ended(to);
+  return gone;
 }
 
 int WirePort::recv(const Message& message, Ticket ticket, bool* finished) {
   const KeptErrno kept;
   int error = 0;
-  const bool there = wire_.recv(*this, message, ticket, &error);
+  const bool there = begin_recv(message, ticket, &error);
   return posted(there, error, ticket, finished);
+}
+
+// True: it is finished already, with `*error`.
+bool WirePort::begin_recv(const Message& message, const Ticket& ticket, int* error) {
+  const std::lock_guard guard(wire_.lock_);
+  WirePeer& from = wire_.peers_.peer(message.peer);
+  const WireReceives::Begun begun = from.receives.recv(*this, message, ticket, error);
+  if (begun == WireReceives::Begun::asked && from.pair.broken()) wire_.peers_.lose(*from.pair.get());
+  return begun == WireReceives::Begun::finished;
 }
 
 int WirePort::posted(bool done, int error, Ticket ticket, bool* finished) {
   if (finished != nullptr) {
     *finished = done;
   } else if (done) {
-    wire_.put(*this, ticket, error);
+    const std::lock_guard guard(wire_.lock_);
+    complete(ticket, error);
     error = 0;
   }
   if (finished == nullptr || !done) ++in_flight_;
   return error;
 }
 
+void WirePort::complete(const Ticket& ticket, int error) {
+  finished_.push_back({ticket, error});
+  if (polling_ || told_) return;
+  told_ = true;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(readiness_, &one, sizeof one);
+}
+
 std::size_t WirePort::cancel(const void* instance) {
   const KeptErrno kept;
-  const std::size_t taken = wire_.cancel(instance);
+  const std::lock_guard guard(wire_.lock_);
+  const std::size_t taken = wire_.peers_.cancel(instance);
   in_flight_ -= taken;
   return taken;
 }
 
 void WirePort::tell(std::int32_t peer, const Notice& notice) {
   const KeptErrno kept;
-  wire_.tell(peer, notice);
+  const std::lock_guard guard(wire_.lock_);
+  wire_.peers_.tell(peer, notice);
 }
 
 std::span<const Completion> WirePort::poll() {
   const KeptErrno kept;
   reported_.clear();
-  wire_.poll(this);
+  {
+    const std::lock_guard guard(wire_.lock_);
+    polling_ = true;
+    wire_.events_.poll(wire_.epoll_);
+    if (told_) {
+      told_ = false;
+      std::uint64_t word = 0;
+      [[maybe_unused]] const auto got = read(readiness_, &word, sizeof word);
+    }
+    reported_.swap(finished_);
+    polling_ = false;
+  }
   in_flight_ -= reported_.size();
   return reported_;
 }

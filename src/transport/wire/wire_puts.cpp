@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts by a pair's connection.
+#include "transport/wire/wire_puts.hpp"
+
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/file_bytes.hpp"
-#include "base/log.hpp"
 #include "transport/wire/kept_errno.hpp"
-#include "transport/wire/wire.hpp"
+#include "transport/wire/sockets.hpp"
 
 namespace urakata::transport {
 
@@ -61,47 +60,36 @@ void widen_for(const Connection& connection, std::uint64_t bytes) {
 
 }  // namespace
 
-std::int32_t Wire::add(PutSink& sink) {
+std::int32_t WirePuts::add(PutSink& sink) {
   const std::lock_guard guard(lock_);
-  sinks_.emplace(next_sink_, &sink);
-  return next_sink_++;
+  return sinks_.add(sink);
 }
 
-void Wire::remove(std::int32_t number) {
+void WirePuts::remove(std::int32_t number) {
   const std::lock_guard guard(lock_);
-  const auto found = sinks_.find(number);
-  if (found == sinks_.end()) return;
-  abandon(*found->second);
-  sinks_.erase(found);
+  PutSink* const sink = sinks_.find(number);
+  if (sink == nullptr) return;
+  peers_.abandon(*sink);
+  sinks_.remove(number);
 }
 
-void Wire::give_up(PutSink& sink) {
+void WirePuts::give_up(PutSink& sink) {
   const std::lock_guard guard(lock_);
-  abandon(sink);
+  peers_.abandon(sink);
 }
 
-void Wire::abandon(PutSink& sink) {
-  for (auto& [rank, other] : peers_) {
-    std::erase_if(other.held, [&](const Connection::Outgoing& out) { return out.port == &sink; });
-    if (other.link == nullptr) continue;
-    other.link->take_back(&sink);
-    if (other.current_put != &sink) continue;
-    other.link->divert(throw_away(other, other.link->incoming()));
-    other.current_put = nullptr;
-  }
-}
-
-void Wire::watch(std::int32_t rank, PutSink& sink) {
+void WirePuts::watch(std::int32_t rank, PutSink& sink) {
   const KeptErrno kept;
   const std::lock_guard guard(lock_);
-  if (!reach(rank, peer(rank))) sink.lost(rank);
+  if (!peers_.reach(rank, peers_.peer(rank))) sink.lost(rank);
 }
 
-bool Wire::put(std::int32_t rank, const Frame& frame, const std::byte* payload, PutSink& from, std::uint32_t channel) {
+bool WirePuts::put(std::int32_t rank, const Frame& frame, const std::byte* payload, PutSink& from,
+                   std::uint32_t channel) {
   const KeptErrno kept;
   const std::lock_guard guard(lock_);
-  Peer& to = peer(rank);
-  if (!reach(rank, to)) {
+  WirePeer& to = peers_.peer(rank);
+  if (!peers_.reach(rank, to)) {
     from.lost(rank);
     return false;
   }
@@ -111,36 +99,33 @@ bool Wire::put(std::int32_t rank, const Frame& frame, const std::byte* payload, 
     out.port = &from;
     out.ticket = {.instance = &from, .node = channel};
   }
-  bool gone = send(to, std::move(out));
-  while (!gone && frame.kind == FrameKind::put && to.link != nullptr && to.link->open && !to.link->broken() &&
-         widen(*to.link, frame.bytes)) {
+  bool gone = to.pair.send(std::move(out));
+  Connection* const connection = to.pair.get();
+  while (!gone && frame.kind == FrameKind::put && connection != nullptr && connection->open && !connection->broken() &&
+         widen(*connection, frame.bytes)) {
     std::vector<Connection::Outgoing> sent;
-    to.link->flush(sent);
+    connection->flush(sent);
     for (const Connection::Outgoing& one : sent) {
       const bool own = one.port == &from && one.ticket.node == channel && is_put(one.frame.kind);
       gone = gone || own;
-      if (!own) report(one);
+      if (!own) report_sent(one);
     }
   }
-  if (to.link != nullptr && ended(*to.link)) lost(*to.link);
+  peers_.lose_if_ended(to);
   return gone;
 }
 
-std::byte* Wire::place_put(std::int32_t from, Peer& sender, const Frame& frame) {
+std::byte* WirePuts::place(std::int32_t from, WirePeer& sender, const Frame& frame) {
   if (frame.bytes > kSlice) return nullptr;
-  widen_for(*sender.link, frame.bytes);
-  const auto found = sinks_.find(frame.tag);
-  sender.current_put = found != sinks_.end() ? found->second : nullptr;
-  return sender.current_put != nullptr ? sender.current_put->place(from, frame) : throw_away(sender, frame.bytes);
+  widen_for(*sender.pair.get(), frame.bytes);
+  sender.current_put = sinks_.find(frame.tag);
+  return sender.current_put != nullptr ? sender.current_put->place(from, frame) : sender.pair.throw_away(frame.bytes);
 }
 
-bool Wire::put_arrived(std::int32_t from, Peer& sender, const Frame& frame) {
-  if (frame.kind == FrameKind::put) {
-    PutSink* const sink = std::exchange(sender.current_put, nullptr);
-    return sink == nullptr || sink->arrived(from, frame);
-  }
-  const auto found = sinks_.find(frame.tag);
-  return found == sinks_.end() || found->second->arrived(from, frame);
+bool WirePuts::arrived(std::int32_t from, WirePeer& sender, const Frame& frame) {
+  PutSink* const sink =
+      frame.kind == FrameKind::put ? std::exchange(sender.current_put, nullptr) : sinks_.find(frame.tag);
+  return sink == nullptr || sink->arrived(from, frame);
 }
 
 }  // namespace urakata::transport
