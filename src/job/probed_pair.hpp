@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "transport/stripes/stripes.hpp"
+#include "transport/stripes/stripes_port.hpp"
 
 namespace urakata::job {
 

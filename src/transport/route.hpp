@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "transport/stripes/stripes.hpp"
+#include "transport/stripes/stripes_port.hpp"
 #include "transport/wire/wire.hpp"
 #include "transport/wire/wire_port.hpp"
 

@@ -14,6 +14,7 @@
 
 #include "loopback.hpp"
 #include "transport/stripes/stripes.hpp"
+#include "transport/stripes/stripes_port.hpp"
 
 namespace urakata::transport {
 

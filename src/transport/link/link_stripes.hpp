@@ -24,6 +24,7 @@
 
 #include "p2p/link.hpp"
 #include "transport/stripes/stripes.hpp"
+#include "transport/stripes/stripes_port.hpp"
 
 namespace urakata::transport {
 

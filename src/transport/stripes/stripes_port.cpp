@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include "transport/stripes/stripes_port.hpp"
 
-#include "transport/stripes/stripes.hpp"
 #include "transport/wire/kept_errno.hpp"
 
 namespace urakata::transport {
 
-StripesPort::StripesPort(Stripes& stripes) : stripes_(stripes), readiness_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-
-StripesPort::~StripesPort() {
-  if (readiness_ >= 0) close(readiness_);
-}
-
 int StripesPort::send(const Message& message, Ticket ticket, bool* finished) {
   const KeptErrno kept;
-  return posted(stripes_.send(*this, message, ticket), 0, ticket, finished);
+  return posted(stripes_.send(message, {&queue_, ticket}), 0, ticket, finished);
 }
 
 int StripesPort::recv(const Message& message, Ticket ticket, bool* finished) {
   const KeptErrno kept;
   int error = 0;
-  const bool there = stripes_.recv(*this, message, ticket, &error);
+  const bool there = stripes_.recv(message, {&queue_, ticket}, &error);
   return posted(there, error, ticket, finished);
 }
 
@@ -29,7 +21,7 @@ int StripesPort::posted(bool done, int error, Ticket ticket, bool* finished) {
   if (finished != nullptr) {
     *finished = done;
   } else if (done) {
-    stripes_.put(*this, ticket, error);
+    stripes_.put({&queue_, ticket}, error);
     error = 0;
   }
   if (finished == nullptr || !done) ++in_flight_;
@@ -51,7 +43,7 @@ void StripesPort::tell(std::int32_t peer, const Notice& notice) {
 std::span<const Completion> StripesPort::poll() {
   const KeptErrno kept;
   reported_.clear();
-  stripes_.poll(this);
+  stripes_.poll(queue_, reported_);
   in_flight_ -= reported_.size();
   return reported_;
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The finished messages of one port of transport `stripes` that its owner has not been told of yet.
+//
+// Thread-safety: under the lock of Stripes; readiness() by any thread.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace urakata::transport {
+
+class CompletionQueue {
+ public:
+  CompletionQueue();
+  ~CompletionQueue();
+  CompletionQueue(const CompletionQueue&) = delete;
+  CompletionQueue& operator=(const CompletionQueue&) = delete;
+
+  // Wakes the owner, unless it polls now or has been woken already.
+  void complete(const Ticket& ticket, int error);
+
+  // Around the poll of the owner, which gets what has finished until its end. `reported` is empty.
+  void begin_poll() { polled_ = true; }
+  void end_poll(std::vector<Completion>& reported);
+
+  // Readable when messages were finished by the thread of another port.
+  int readiness() const { return readiness_; }
+
+ private:
+  const int readiness_;
+  bool polled_ = false;
+  bool told_ = false;  // there is a word in readiness_
+  std::vector<Completion> finished_;
+};
+
+// Who waits for the end of a message.
+struct Waiter {
+  CompletionQueue* queue = nullptr;  // nullptr: nobody waits
+  Ticket ticket;
+
+  void complete(int error) const { queue->complete(ticket, error); }
+};
+
+}  // namespace urakata::transport
