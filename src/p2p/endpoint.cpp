@@ -135,7 +135,7 @@ bool Endpoint::flush() {
 // --- receives ---
 
 bool Endpoint::match_unexpected(Request& receive) {
-  Unexpected* found = unexpected_.take([&](const Unexpected& a) { return matches(receive.envelope, a.envelope); });
+  Unexpected* found = matching_.take_message(receive.envelope);
   if (found != nullptr) deliver(receive, *found);
   return found != nullptr;
 }
@@ -155,36 +155,24 @@ void Endpoint::arrive(const Slot& slot) {
   if (Pairs* const pairs = this->pairs(); pairs != nullptr && pairs->receives_from(slot.first.envelope.source)) {
     pairs->before_arrival(slot.first.envelope, slot.first.order);
   }
-  Request* receive = posted_.take([&](const Request& r) { return matches(r.envelope, slot.first.envelope); });
+  Request* const receive = matching_.take_receive(slot.first.envelope);
   if (receive != nullptr) {
-    receive->posted = false;
     deliver(*receive, slot);
   } else {
-    unexpected_.push(keep(slot));
+    matching_.keep(keep(slot));
     port_.inbox.pop(slot.first.slots());
   }
 }
 
 Unexpected& Endpoint::keep(const Slot& slot) {
-  Unexpected& unexpected = keep(slot.first.envelope, slot.first.kind(), slot.first.order, slot.first.bytes());
+  Unexpected& unexpected =
+      unexpected_.take(slot.first.envelope, slot.first.kind(), slot.first.order, slot.first.bytes());
   if (unexpected.kind == Kind::eager) {
     gather(port_.inbox, slot, unexpected.payload(), unexpected.bytes);
   } else {
     unexpected.rts = rts_in(slot);
     unexpected.bytes = unexpected.rts.bytes;
   }
-  return unexpected;
-}
-
-// With room for an eager payload of so many bytes.
-Unexpected& Endpoint::keep(const Envelope& envelope, Kind kind, std::uint32_t order, std::uint64_t bytes) {
-  const bool large = kind == Kind::eager && bytes > Unexpected::kSmall;
-  Unexpected& unexpected = large ? large_unexpected_.take() : small_unexpected_.take();
-  unexpected.envelope = envelope;
-  unexpected.kind = kind;
-  unexpected.order = order;
-  unexpected.bytes = bytes;
-  if (large && unexpected.large == nullptr) unexpected.large = std::make_unique<std::byte[]>(kEager);
   return unexpected;
 }
 
@@ -214,11 +202,11 @@ void Endpoint::deliver(Request& receive, Unexpected& message) {
   receive.result = {message.envelope.source, message.envelope.tag, 0, Outcome::good};
   if (message.kind == Kind::eager) {
     store(receive, message.payload(), message.bytes);
-    (message.large != nullptr ? large_unexpected_ : small_unexpected_).give(message);
+    unexpected_.give(message);
     finish(receive);
   } else if (message.kind == Kind::rendezvous) {
     const Rts rts = message.rts;
-    small_unexpected_.give(message);
+    unexpected_.give(message);
     pull(receive, rts);
   } else {
     deliver_linked(receive, message);
@@ -245,18 +233,15 @@ void Endpoint::prepare_probe(const Envelope& pattern) {
 bool Endpoint::probe(const Envelope& pattern, Result* found) {
   const Guard guard(lock_);
   prepare_probe(pattern);
-  for (const Unexpected* a = unexpected_.first(); a != nullptr; a = a->next) {
-    if (!matches(pattern, a->envelope)) continue;
-    *found = {a->envelope.source, a->envelope.tag, a->bytes, Outcome::good};
-    return true;
-  }
-  return false;
+  const Unexpected* const message = matching_.find(pattern);
+  if (message != nullptr) *found = {message->envelope.source, message->envelope.tag, message->bytes, Outcome::good};
+  return message != nullptr;
 }
 
 Unexpected* Endpoint::take(const Envelope& pattern, Result* found) {
   const Guard guard(lock_);
   prepare_probe(pattern);
-  Unexpected* message = unexpected_.take([&](const Unexpected& a) { return matches(pattern, a.envelope); });
+  Unexpected* const message = matching_.take_message(pattern);
   if (message != nullptr) *found = {message->envelope.source, message->envelope.tag, message->bytes, Outcome::good};
   return message;
 }
@@ -264,7 +249,7 @@ Unexpected* Endpoint::take(const Envelope& pattern, Result* found) {
 bool Endpoint::cancel(Request& request) {
   const Guard guard(lock_);
   if (request.persistent != nullptr) pairs()->end(*request.persistent, nullptr);
-  if (!take_back(request)) return false;
+  if (!matching_.take_back(request)) return false;
   request.result = {kAnySource, kAnyTag, 0, Outcome::cancelled};
   finish(request);
   return true;
@@ -277,7 +262,7 @@ bool Endpoint::posted(const Request& request) {
 
 bool Endpoint::withdraw(Request& request) {
   const Guard guard(lock_);
-  return take_back(request);
+  return matching_.take_back(request);
 }
 
 void Endpoint::discard(Request& request) {
@@ -288,13 +273,6 @@ void Endpoint::discard(Request& request) {
 void Endpoint::restore(Request& request) {
   const Guard guard(lock_);
   match(request);
-}
-
-bool Endpoint::take_back(Request& request) {
-  if (!request.posted) return false;
-  posted_.take([&](const Request& r) { return &r == &request; });
-  request.posted = false;
-  return true;
 }
 
 // --- the life of requests ---

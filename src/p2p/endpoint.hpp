@@ -37,12 +37,14 @@
 #include "p2p/caller_lock.hpp"
 #include "p2p/copying.hpp"
 #include "p2p/link.hpp"
+#include "p2p/matching.hpp"
 #include "p2p/open_message.hpp"
 #include "p2p/pool.hpp"
 #include "p2p/port.hpp"
 #include "p2p/queue.hpp"
 #include "p2p/spare.hpp"
 #include "p2p/unexpected.hpp"
+#include "p2p/unexpected_pool.hpp"
 
 namespace urakata::p2p {
 
@@ -54,7 +56,7 @@ enum class Mode : std::uint8_t {
 
 class Endpoint {
  public:
-  static constexpr std::uint64_t kEager = 256;               // payload bytes of the largest eager message
+  static constexpr std::uint64_t kEager = p2p::kEager;       // payload bytes of the largest eager message
   static constexpr std::uint64_t kMostAside = Spare::kKept;  // bytes that are copied aside in exchanges, at a time
   static constexpr std::uint32_t kTests =
       64;  // unsuccessful: by then they have cost about what setting a send aside does
@@ -177,14 +179,12 @@ class Endpoint {
   bool flush();
   void arrive(const Slot& slot);
   Unexpected& keep(const Slot& slot);
-  Unexpected& keep(const Envelope& envelope, Kind kind, std::uint32_t order, std::uint64_t bytes);
   void deliver(Request& receive, const Slot& slot);
   void deliver(Request& receive, Unexpected& message);
   void store(Request& receive, std::byte* payload, std::uint64_t bytes);
   void match(Request& receive);
   void prepare_probe(const Envelope& pattern);
   bool match_unexpected(Request& receive);
-  bool take_back(Request& receive);
   Request& new_request();
   void count_open(int more) {
     open_.store(open_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(more), std::memory_order_relaxed);
@@ -229,17 +229,15 @@ class Endpoint {
   const BackoffSettings backoff_settings_;
   const CopyingSettings copying_;
 
-  alignas(kLine) CallerLock lock_;  // by any thread of the rank that may call; in one line with the first queues
+  alignas(kLine) CallerLock lock_;  // by any thread of the rank that may call; in one line with the queues of matching_
 
   // Touched by the thread that holds the lock, and by nobody else; locking acquires, unlocking releases.
-  Queue<Request> posted_;         // receives that wait for a message, oldest first
-  Queue<Unexpected> unexpected_;  // messages that wait for a receive, oldest first
-  Queue<Request> pending_;        // sends that wait for room in an inbox, oldest first
-  Queue<Request> finishing_;      // receives whose last pieces the sender is copying
-  Queue<Request> abandoned_;      // rendezvous sends that were given back before their end
+  Matching matching_;
+  Queue<Request> pending_;    // sends that wait for room in an inbox, oldest first
+  Queue<Request> finishing_;  // receives whose last pieces the sender is copying
+  Queue<Request> abandoned_;  // rendezvous sends that were given back before their end
   Pool<Request> requests_;
-  Pool<Unexpected> small_unexpected_;
-  Pool<Unexpected> large_unexpected_;
+  UnexpectedPool unexpected_;
   Spare spare_;
   std::uint64_t aside_ = 0;  // bytes of all sends that are `unassisted`
 

@@ -66,7 +66,7 @@ inline const Slot* Endpoint::soon_here() {
                                                              Result* result) {
   if (buffer.layout != nullptr || lock_.contended()) return false;
   const Guard guard(lock_);
-  if (!posted_.empty() || !unexpected_.empty()) return false;
+  if (!matching_.empty()) return false;
   if (const Pairs* const pairs = this->pairs(); pairs != nullptr && pairs->receives_from(pattern.source)) return false;
   const Slot* const slot = soon_here();
   if (slot == nullptr || slot->first.kind() != Kind::eager || slot->first.bytes() > buffer.count ||
@@ -83,9 +83,8 @@ inline const Slot* Endpoint::soon_here() {
 inline void Endpoint::match(Request& receive) {
   Pairs* const pairs = this->pairs();
   if (pairs != nullptr && pairs->receives_from(receive.envelope.source)) pairs->before_receive(receive.envelope);
-  if (!unexpected_.empty() && match_unexpected(receive)) return;
-  receive.posted = true;
-  posted_.push(receive);
+  if (matching_.any_unexpected() && match_unexpected(receive)) return;
+  matching_.post(receive);
 }
 
 inline Request& Endpoint::new_request() {

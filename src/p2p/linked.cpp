@@ -34,22 +34,15 @@ Request* Endpoint::send(LinkPeer to, const Envelope& envelope, const Buffer& buf
 
 void Endpoint::fail_receives(std::uint32_t context, std::int32_t source) {
   const Guard guard(lock_);
-  posted_.take_all([&](Request& receive) {
-    if (receive.envelope.context != context || receive.envelope.source != source) return false;
-    receive.posted = false;
+  matching_.take_receives(context, source, [&](Request& receive) {
     receive.result = {source, receive.envelope.tag, 0, Outcome::failed};
     finish(receive);
-    return true;
   });
 }
 
 void Endpoint::watch(std::uint32_t context, std::int32_t source, bool from_any, LinkPeer peer) {
   const Guard guard(lock_);
-  for (const Request* receive = posted_.first(); receive != nullptr; receive = receive->next) {
-    const Envelope& awaited = receive->envelope;
-    if (awaited.context != context) continue;
-    if (awaited.source == source || (from_any && awaited.source == kAnySource)) return linked_->link.watch(peer);
-  }
+  if (matching_.awaits(context, source, from_any)) linked_->link.watch(peer);
 }
 
 bool Endpoint::lost(LinkPeer peer) {
@@ -148,20 +141,14 @@ void Endpoint::Linked::sent(LinkTicket send) {
 
 // The oldest posted receive that a message matches, if there is one.
 Request* Endpoint::Linked::match(const Envelope& envelope) {
-  Request* const receive = here_.posted_.take([&](const Request& r) { return matches(r.envelope, envelope); });
-  if (receive == nullptr) return nullptr;
-  receive->posted = false;
-  receive->result = {envelope.source, envelope.tag, 0, Outcome::good};
+  Request* const receive = here_.matching_.take_receive(envelope);
+  if (receive != nullptr) receive->result = {envelope.source, envelope.tag, 0, Outcome::good};
   return receive;
 }
 
 Unexpected& Endpoint::Linked::keep(LinkPeer from, const Envelope& envelope, Kind kind, std::uint64_t bytes) {
-  Unexpected& unexpected = here_.small_unexpected_.take();
-  unexpected.envelope = envelope;
-  unexpected.kind = kind;
-  unexpected.bytes = bytes;
-  unexpected.peer = from;
-  here_.unexpected_.push(unexpected);
+  Unexpected& unexpected = here_.unexpected_.take_linked(envelope, kind, bytes, from);
+  here_.matching_.keep(unexpected);
   return unexpected;
 }
 
@@ -197,7 +184,7 @@ void Endpoint::Linked::deliver(Request& receive, Unexpected& message) {
     here_.store(receive, message.linked_payload(), bytes);
     here_.spare_.give(std::exchange(message.block, {}));
   }
-  here_.small_unexpected_.give(message);
+  here_.unexpected_.give(message);
   if (!eager) return accept(receive, from, bytes, ticket);
   consumed(from, bytes, ticket);
   here_.finish(receive);

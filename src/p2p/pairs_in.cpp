@@ -77,13 +77,7 @@ bool Endpoint::Pairs::alone(const Envelope& key) const {
   for (const ReceiveEnd* end = in_[place_of(key.source)].get(); end != nullptr; end = end->next.get()) {
     if (end->key == key) return false;
   }
-  for (const Request* r = here_.posted_.first(); r != nullptr; r = r->next) {
-    if (matches(r->envelope, key)) return false;
-  }
-  for (const Unexpected* u = here_.unexpected_.first(); u != nullptr; u = u->next) {
-    if (u->envelope == key) return false;
-  }
-  return true;
+  return here_.matching_.alone(key);
 }
 
 void Endpoint::Pairs::meet(Request& receive, const Rts& rts) {
@@ -202,8 +196,7 @@ void Endpoint::Pairs::close(ReceiveEnd& end) {
   end.listed = false;
   if (end.waiting) {
     end.waiting = false;
-    request.posted = true;  // no receive posted before could take the message (invariant 1)
-    here_.posted_.push(request);
+    here_.matching_.post(request);  // no receive posted before could take the message (invariant 1)
   } else if (!end.started) {
     request.persistent = nullptr;
     here_.requests_.give(request);
@@ -305,19 +298,17 @@ void Endpoint::Pairs::empty_inbox() {
 // Matches the next put of a closed endpoint.
 void Endpoint::Pairs::hand_over(ReceiveEnd& end) {
   Put& put = *end.next_put();
-  Request* const receive = here_.posted_.take([&](const Request& r) { return matches(r.envelope, end.key); });
+  Request* const receive = here_.matching_.take_receive(end.key);
   if (receive == nullptr) {
-    Unexpected& kept = here_.keep(end.key, put.kind, put.order, put.bytes);
+    Unexpected& kept = here_.unexpected_.take(end.key, put.kind, put.order, put.bytes);
     if (put.kind == Kind::eager) {
       std::memcpy(kept.payload(), put.payload(), put.bytes);
     } else {
       kept.rts = rts_in(put);
       kept.bytes = kept.rts.bytes;
     }
-    here_.unexpected_.insert(
-        kept, [&](const Unexpected& u) { return same_sender(u.envelope, end.key) && older(put.order, u.order); });
+    here_.matching_.keep_in_order(kept);
   } else {
-    receive->posted = false;
     receive->result = {end.key.source, end.key.tag, 0, Outcome::good};
     if (put.kind == Kind::eager) {
       here_.store(*receive, put.payload(), put.bytes);

@@ -120,7 +120,7 @@ void Endpoint::wait_long(Request& request) {
   }
 }
 
-void Endpoint::note_stream() { streaming_.store(posted_.size() >= kStream, std::memory_order_relaxed); }
+void Endpoint::note_stream() { streaming_.store(matching_.posted() >= kStream, std::memory_order_relaxed); }
 
 void Endpoint::set_aside(Request& request) {
   const Guard guard(lock_);

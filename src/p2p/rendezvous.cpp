@@ -42,7 +42,7 @@ bool worth_sharing(const Request& receive, const Rts& rts, const CopyingSettings
 
 bool Endpoint::exchanging() const {
   const Pairs* const pairs = this->pairs();
-  return !posted_.empty() || (pairs != nullptr && pairs->waits());
+  return matching_.any_posted() || (pairs != nullptr && pairs->waits());
 }
 
 // Where the payload of a new send lies for those who will copy it.

@@ -15,6 +15,7 @@
 namespace urakata::p2p {
 
 inline constexpr std::size_t kLine = 64;
+inline constexpr std::uint64_t kEager = 256;  // payload bytes of the largest eager message of a space
 
 struct Request;
 class Port;
