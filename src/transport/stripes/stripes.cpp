@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/mutex.hpp"
 #include "transport/stripes/stripe_statistics.hpp"
 
 namespace urakata::transport {
@@ -30,6 +31,7 @@ Stripes::Stripes(Wire& wire, Failures& failures, const Settings& settings)
 
 Result<std::unique_ptr<Stripes>> Stripes::open(Wire& wire, Failures& failures, const Settings& settings) {
   std::unique_ptr<Stripes> stripes(new Stripes(wire, failures, settings));
+  const LockGuard guard(stripes->lock_);
   bool watched = stripes->epoll_ >= 0 && stripes->watch_.timer() >= 0;
   const auto watch = [&](int descriptor, void* what) {
     epoll_event event{};
@@ -54,24 +56,24 @@ Stripes::~Stripes() {
 // --- settings and statistics -----------------------------------------------------------------------------------------
 
 void Stripes::set_streams(std::uint32_t streams) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   counts_.set(streams);
 }
 
 void Stripes::set_streams(std::int32_t rank, std::uint32_t streams, std::uint32_t most) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   peers_.at(rank).streams = {.most = streams, .first = std::max(streams, most)};
 }
 
 void Stripes::note_near(std::int32_t rank) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   StripePeer& peer = peers_.at(rank);
   peer.near = true;
   counts_.note_awaited(peer);
 }
 
 bool Stripes::prepare(std::int32_t rank, std::uint32_t streams) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   StripePeer& to = peers_.at(rank);
   to.near = true;
   counts_.note_awaited(to);
@@ -81,44 +83,44 @@ bool Stripes::prepare(std::int32_t rank, std::uint32_t streams) {
 }
 
 std::map<std::int32_t, Stripes::Traffic> Stripes::traffic() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   std::map<std::int32_t, Traffic> all;
   for (const auto& [rank, peer] : peers_) all[rank] = peer.traffic;
   return all;
 }
 
 Stripes::Traffic Stripes::traffic(std::int32_t rank) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   const StripePeer* const peer = peers_.find(rank);
   return peer == nullptr ? Traffic{} : peer->traffic;
 }
 
 Stripes::Packets Stripes::packets(std::int32_t rank) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   const StripePeer* const peer = peers_.find(rank);
   return peer == nullptr ? Packets{} : packets_to(*peer, settings_.facts);
 }
 
 Stripes::Increase Stripes::carried_since(std::int32_t rank) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   StripePeer* const peer = peers_.find(rank);
   return peer == nullptr ? Increase{} : transport::carried_since(*peer, settings_.facts);
 }
 
 void Stripes::note_sites(std::span<const std::int32_t> sites, std::uint64_t least) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   periods_.note_sites(sites, least);
 }
 
 Stripes::Busiest Stripes::busiest(std::int32_t site) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   return periods_.fastest(site);
 }
 
 // --- messages --------------------------------------------------------------------------------------------------------
 
 bool Stripes::send(const Message& message, const Waiter& waiter) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   StripePeer& to = peers_.at(message.peer);
   const bool gone = sender_.send(to, message, waiter);
   if (!to.failed) watch_.note_posted();
@@ -126,19 +128,19 @@ bool Stripes::send(const Message& message, const Waiter& waiter) {
 }
 
 bool Stripes::recv(const Message& message, const Waiter& waiter, int* error) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   const bool there = receiver_.recv(peers_.at(message.peer), message, waiter, error);
   if (!there) watch_.note_posted();
   return there;
 }
 
 void Stripes::put(const Waiter& waiter, int error) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   waiter.complete(error);
 }
 
 std::uint64_t Stripes::moved(const Ticket& ticket, std::int32_t peer, bool send) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   const StripePeer* const found = peers_.find(peer);
   if (found == nullptr) return 0;
   const auto is_it = [&ticket](const Waiter& waiter) {
@@ -156,7 +158,7 @@ std::uint64_t Stripes::moved(const Ticket& ticket, std::int32_t peer, bool send)
 }
 
 std::size_t Stripes::cancel(const void* instance) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   std::size_t taken = 0;
   periods_.stop();  // nobody judges the links by a job whose operations fail
   for (auto& [rank, peer] : peers_) {
@@ -168,7 +170,7 @@ std::size_t Stripes::cancel(const void* instance) {
 }
 
 void Stripes::tell(std::int32_t rank, const Notice& notice) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   receiver_.note_over(notice.origin);
   for (auto& [other, peer] : peers_) receiver_.discard_over(peer);
   StripePeer* const to = peers_.find(rank);
@@ -183,7 +185,7 @@ void Stripes::tell(std::int32_t rank, const Notice& notice) {
 // --- progress --------------------------------------------------------------------------------------------------------
 
 void Stripes::poll(CompletionQueue& queue, std::vector<Completion>& reported) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   queue.begin_poll();
   progress();
   queue.end_poll(reported);
@@ -215,25 +217,25 @@ void Stripes::progress() {
 }
 
 void Stripes::close_idle() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   for (auto& [rank, peer] : peers_) {
     if (!peer.wanted()) pool_.close(peer);
   }
 }
 
 bool Stripes::sending() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   return std::ranges::any_of(peers_, [](const auto& entry) { return !entry.second.outgoing.open.empty(); });
 }
 
 bool Stripes::flushing() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   return watch_.flushing();
 }
 
 bool Stripes::settled() {
   {
-    const std::lock_guard guard(lock_);
+    const LockGuard guard(lock_);
     progress();
   }
   return !sending();

@@ -61,10 +61,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "transport/failures.hpp"
 #include "transport/stripes/busy_periods.hpp"
@@ -151,7 +151,7 @@ class Stripes final {
   void put(const Waiter& waiter, int error);
   const Failures& failures() const { return failures_; }
 
-  void progress();
+  void progress() URAKATA_REQUIRES(lock_);
 
   // Constant once open() has ended.
   Wire& wire_;
@@ -160,15 +160,15 @@ class Stripes final {
   const int epoll_;
 
   // Under the lock, by anyone.
-  std::mutex lock_;
-  StripePeers peers_;
-  StripeCounts counts_;
-  BusyPeriods periods_;
-  StripePool pool_;
-  StripeSender sender_;
-  StripeReceiver receiver_;
-  StripeWatch watch_;
-  StripeFrames frames_;
+  Mutex lock_;
+  StripePeers peers_ URAKATA_GUARDED_BY(lock_);
+  StripeCounts counts_ URAKATA_GUARDED_BY(lock_);
+  BusyPeriods periods_ URAKATA_GUARDED_BY(lock_);
+  StripePool pool_ URAKATA_GUARDED_BY(lock_);
+  StripeSender sender_ URAKATA_GUARDED_BY(lock_);
+  StripeReceiver receiver_ URAKATA_GUARDED_BY(lock_);
+  StripeWatch watch_ URAKATA_GUARDED_BY(lock_);
+  StripeFrames frames_ URAKATA_GUARDED_BY(lock_);
 };
 
 }  // namespace urakata::transport

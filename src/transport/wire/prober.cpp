@@ -3,17 +3,19 @@
 
 #include <algorithm>
 
+#include "base/mutex.hpp"
+
 namespace urakata::transport {
 
 void Prober::probe(std::span<const ListenAddress> listen_addresses, std::int32_t rank) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   for (const ListenAddress& listener : listen_addresses) {
     probes_.push_back({.rank = rank, .connection = connector_.connect_to(listener, rank, FrameKind::probe, epoll_)});
   }
 }
 
 Prober::Answer Prober::answer(std::int32_t rank) const {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   Answer answer;
   int index = 0;
   for (const Probe& probe : probes_) {
@@ -30,16 +32,17 @@ Prober::Answer Prober::answer(std::int32_t rank) const {
 }
 
 void Prober::end(std::int32_t rank) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   std::erase_if(probes_, [&](const Probe& probe) { return probe.rank == rank; });
 }
 
 void Prober::end() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   probes_.clear();
 }
 
 std::optional<bool> Prober::acknowledged(const Connection& from, std::int32_t rank) {
+  lock_.assert_held();
   const auto probe = std::ranges::find_if(probes_, [&](const Probe& one) { return one.connection.get() == &from; });
   if (probe == probes_.end()) return std::nullopt;
   probe->opened = rank == from.rank;

@@ -7,11 +7,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "transport/wire/connection.hpp"
 #include "transport/wire/connector.hpp"
 #include "transport/wire/sockets.hpp"
@@ -21,7 +21,7 @@ namespace urakata::transport {
 class Prober {
  public:
   // The epoll set `epoll` watches the probes.
-  Prober(std::mutex& lock, const Connector& connector, int epoll) : lock_(lock), connector_(connector), epoll_(epoll) {}
+  Prober(Mutex& lock, const Connector& connector, int epoll) : lock_(lock), connector_(connector), epoll_(epoll) {}
 
   // Probes each of the listen addresses, the best first, to learn which of them is rank `rank`'s; answer() after some
   // steps says so. Several ranks at a time.
@@ -49,12 +49,11 @@ class Prober {
     std::uint32_t round_trip_us = 0;
   };
 
-  std::mutex& lock_;
+  Mutex& lock_;
   const Connector& connector_;
   const int epoll_;
 
-  // Under the lock, by anyone.
-  std::vector<Probe> probes_;
+  std::vector<Probe> probes_ URAKATA_GUARDED_BY(lock_);  // by anyone
 };
 
 }  // namespace urakata::transport

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/mutex.hpp"
 #include "transport/wire/wire_errors.hpp"
 
 namespace urakata::transport {
@@ -35,17 +36,17 @@ Wire::~Wire() {
 }
 
 void Wire::poll(int set) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   events_.poll(set);
 }
 
 std::vector<Wire::Accepted> Wire::accepted() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   return acceptor_.ordered_or_bulk().take();
 }
 
 std::vector<Wire::Accepted> Wire::accepted_stripes() {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   return acceptor_.stripes().take();
 }
 

@@ -31,11 +31,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "transport/failures.hpp"
 #include "transport/wire/acceptor.hpp"
@@ -118,12 +118,12 @@ class Wire final {
   // Constant once set_addresses() has returned.
   Connector connector_;
 
-  std::mutex lock_;
+  Mutex lock_;
   // Under the lock, by anyone.
   Acceptor acceptor_;  // its set is in epoll_
-  PutSinks sinks_;
-  WirePeers peers_;
-  WireEvents events_;
+  PutSinks sinks_ URAKATA_GUARDED_BY(lock_);
+  WirePeers peers_ URAKATA_GUARDED_BY(lock_);
+  WireEvents events_ URAKATA_GUARDED_BY(lock_);
 
   // These take the lock.
   WirePuts puts_;

@@ -4,8 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <mutex>
-
+#include "base/mutex.hpp"
 #include "transport/wire/kept_errno.hpp"
 #include "transport/wire/wire.hpp"
 
@@ -28,7 +27,7 @@ int WirePort::send(const Message& message, Ticket ticket, bool* finished) {
 
 // True: it has gone.
 bool WirePort::begin_send(const Message& message, const Ticket& ticket) {
-  const std::lock_guard guard(wire_.lock_);
+  const LockGuard guard(wire_.lock_);
   WirePeer& to = wire_.peers_.peer(message.peer);
   if (!wire_.peers_.reach(message.peer, to)) {
     complete(ticket, wire_.failures_.code);
@@ -48,7 +47,7 @@ int WirePort::recv(const Message& message, Ticket ticket, bool* finished) {
 
 // True: it is finished already, with `*error`.
 bool WirePort::begin_recv(const Message& message, const Ticket& ticket, int* error) {
-  const std::lock_guard guard(wire_.lock_);
+  const LockGuard guard(wire_.lock_);
   WirePeer& from = wire_.peers_.peer(message.peer);
   const WireReceives::Begun begun = from.receives.recv(*this, message, ticket, error);
   if (begun == WireReceives::Begun::asked && from.pair.broken()) wire_.peers_.lose(*from.pair.get());
@@ -59,7 +58,7 @@ int WirePort::posted(bool done, int error, Ticket ticket, bool* finished) {
   if (finished != nullptr) {
     *finished = done;
   } else if (done) {
-    const std::lock_guard guard(wire_.lock_);
+    const LockGuard guard(wire_.lock_);
     complete(ticket, error);
     error = 0;
   }
@@ -77,7 +76,7 @@ void WirePort::complete(const Ticket& ticket, int error) {
 
 std::size_t WirePort::cancel(const void* instance) {
   const KeptErrno kept;
-  const std::lock_guard guard(wire_.lock_);
+  const LockGuard guard(wire_.lock_);
   const std::size_t taken = wire_.peers_.cancel(instance);
   in_flight_ -= taken;
   return taken;
@@ -85,7 +84,7 @@ std::size_t WirePort::cancel(const void* instance) {
 
 void WirePort::tell(std::int32_t peer, const Notice& notice) {
   const KeptErrno kept;
-  const std::lock_guard guard(wire_.lock_);
+  const LockGuard guard(wire_.lock_);
   wire_.peers_.tell(peer, notice);
 }
 
@@ -93,7 +92,7 @@ std::span<const Completion> WirePort::poll() {
   const KeptErrno kept;
   reported_.clear();
   {
-    const std::lock_guard guard(wire_.lock_);
+    const LockGuard guard(wire_.lock_);
     polling_ = true;
     wire_.events_.poll(wire_.epoll_);
     if (told_) {

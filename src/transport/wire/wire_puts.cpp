@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/file_bytes.hpp"
+#include "base/mutex.hpp"
 #include "transport/wire/kept_errno.hpp"
 #include "transport/wire/sockets.hpp"
 
@@ -61,12 +62,12 @@ void widen_for(const Connection& connection, std::uint64_t bytes) {
 }  // namespace
 
 std::int32_t WirePuts::add(PutSink& sink) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   return sinks_.add(sink);
 }
 
 void WirePuts::remove(std::int32_t number) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   PutSink* const sink = sinks_.find(number);
   if (sink == nullptr) return;
   peers_.abandon(*sink);
@@ -74,20 +75,20 @@ void WirePuts::remove(std::int32_t number) {
 }
 
 void WirePuts::give_up(PutSink& sink) {
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   peers_.abandon(sink);
 }
 
 void WirePuts::watch(std::int32_t rank, PutSink& sink) {
   const KeptErrno kept;
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   if (!peers_.reach(rank, peers_.peer(rank))) sink.lost(rank);
 }
 
 bool WirePuts::put(std::int32_t rank, const Frame& frame, const std::byte* payload, PutSink& from,
                    std::uint32_t channel) {
   const KeptErrno kept;
-  const std::lock_guard guard(lock_);
+  const LockGuard guard(lock_);
   WirePeer& to = peers_.peer(rank);
   if (!peers_.reach(rank, to)) {
     from.lost(rank);

@@ -6,8 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
+#include "base/mutex.hpp"
 #include "transport/wire/frame.hpp"
 #include "transport/wire/put_sinks.hpp"
 #include "transport/wire/puts.hpp"
@@ -17,7 +17,7 @@ namespace urakata::transport {
 
 class WirePuts final : public PutWire {
  public:
-  WirePuts(std::mutex& lock, WirePeers& peers, PutSinks& sinks) : lock_(lock), peers_(peers), sinks_(sinks) {}
+  WirePuts(Mutex& lock, WirePeers& peers, PutSinks& sinks) : lock_(lock), peers_(peers), sinks_(sinks) {}
 
   std::int32_t add(PutSink& sink) override;
   void remove(std::int32_t number) override;
@@ -32,7 +32,7 @@ class WirePuts final : public PutWire {
   bool arrived(std::int32_t from, WirePeer& sender, const Frame& frame);
 
  private:
-  std::mutex& lock_;
+  Mutex& lock_;
 
   // Under the lock, by anyone.
   WirePeers& peers_;
