@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The link's payload to ranks at the same site, where several connections carry it.
+#include "transport/link/spread_payload.hpp"
+
 #include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "transport/link/wire_link.hpp"
+#include "transport/link/link_sizes.hpp"
 #include "transport/wire/tcp_facts.hpp"
 
 namespace urakata::transport {
@@ -22,12 +23,11 @@ constexpr std::uint64_t kForeign = 20;            // of so many bytes one may ha
 
 // --- out -------------------------------------------------------------------------------------------------------------
 
-// How the first payload that is leaving goes on. `spread`: it has been given to stripes.
-WireLink::Dispatch WireLink::dispatch(LinkPeer to, Peer& other) {
+SpreadPayload::Dispatch SpreadPayload::dispatch(LinkPeer to, LinkPeerState& other) {
   const Leaving first = other.leaving.front();
-  Spread& spread = other.spread;
-  if (!stripes_ || stripes_->carries(to)) return Dispatch::plain;
-  if (first.bytes < kLeastSpread || first.source.shape != nullptr) {
+  SpreadState& spread = other.spread;
+  if (stripes_ == nullptr || stripes_->carries(to)) return Dispatch::plain;
+  if (first.bytes < LinkSizes::kLeastSpread || first.source.shape != nullptr) {
     if (first.at == 0) spread.short_bytes += first.bytes;
     return Dispatch::plain;
   }
@@ -44,27 +44,27 @@ WireLink::Dispatch WireLink::dispatch(LinkPeer to, Peer& other) {
                      spread.connections);
   }
   if (spread.open >= (spread.width.trying() ? 1 : kOpen)) return Dispatch::later;
-  if (!send(to, {.kind = FrameKind::link_spread, .id = static_cast<std::uint64_t>(first.receive)}, {})) {
+  if (!connections_.send(to, {.kind = FrameKind::link_spread, .id = static_cast<std::uint64_t>(first.receive)}, {})) {
     return Dispatch::later;
   }
   other.leaving.pop_front();
   ++spread.open;
-  ++spreading_;
+  ++open_;
   stripes_->send(to, 0, first.source, first.bytes, first.send);
-  note_stripes();
+  reports_.note_stripes(*stripes_);
   return Dispatch::spread;
 }
 
 // Finds out what has gone, and over how many connections the next payload is to go.
-void WireLink::note_carried(LinkPeer to, Peer& other) {
-  Spread& spread = other.spread;
+void SpreadPayload::note_carried(LinkPeer to, LinkPeerState& other) {
+  SpreadState& spread = other.spread;
   const std::uint64_t now = now_ns();
   if (!spread.width.fixed() && now - spread.noted_ns >= kNoted) {
     spread.noted_ns = now;
     const TcpFacts facts = other.bulk.open ? tcp_facts(other.bulk.open->socket()) : TcpFacts{};
-    const Stripes::Increase bulk{.bytes = facts.bytes_acked, .us = carrying_us(facts)};
-    const Stripes::Increase before = std::exchange(spread.bulk_noted, bulk);
-    const Stripes::Increase stripes = stripes_->carried_since(to);
+    const StripeIncrease bulk{.bytes = facts.bytes_acked, .us = carrying_us(facts)};
+    const StripeIncrease before = std::exchange(spread.bulk_noted, bulk);
+    const StripeIncrease stripes = stripes_->carried_since(to);
     spread.by_bulk.bytes += bulk.bytes - before.bytes;
     spread.by_bulk.us += bulk.us - std::min(bulk.us, before.us);
     spread.by_stripes.bytes += stripes.bytes;
@@ -80,9 +80,9 @@ void WireLink::note_carried(LinkPeer to, Peer& other) {
   if (spread.ready && spread.connections > 1) stripes_->prepare(to, spread.connections);
 }
 
-void WireLink::tell_width(LinkPeer to, Spread& spread) {
+void SpreadPayload::tell_width(LinkPeer to, SpreadState& spread) {
   const bool narrow = spread.connections == 1;
-  const Stripes::Increase carried = narrow ? spread.by_bulk : spread.by_stripes;
+  const StripeIncrease carried = narrow ? spread.by_bulk : spread.by_stripes;
   if (carried.us < kLeastBusy) return;
   const std::uint64_t foreign = narrow ? spread.by_stripes.bytes + spread.short_bytes : spread.by_bulk.bytes;
   const std::uint32_t known = spread.width.known();
@@ -99,31 +99,33 @@ void WireLink::tell_width(LinkPeer to, Spread& spread) {
   }
 }
 
-void WireLink::note_spreading() {
+void SpreadPayload::note_all_carried() {
+  if (open_ == 0) return;
   for (auto& [rank, other] : peers_) {
     if (other.spread.open != 0 && other.spread.connections > 1) note_carried(rank, other);
   }
 }
 
-// Stripes have done with a payload.
-void WireLink::spread_ended(LinkPeer to) {
-  Peer& other = peer(to);
+void SpreadPayload::ended(LinkPeer to) {
+  LinkPeerState& other = peers_.at(to);
   --other.spread.open;
-  --spreading_;
+  --open_;
   if (other.leaving.empty()) return;
-  unfinished_.push_back(to);
-  more_.store(true, std::memory_order_relaxed);
+  reports_.unfinished(to);
 }
+
+void SpreadPayload::forget(LinkPeerState& other) { open_ -= std::exchange(other.spread, {}).open; }
 
 // --- in --------------------------------------------------------------------------------------------------------------
 
-bool WireLink::spread_arrived(LinkPeer rank, const Frame& frame) {
-  const auto found = peer(rank).landings.find(LinkTicket{frame.id});
-  if (!stripes_ || found == peer(rank).landings.end() || found->second.at != 0) return false;
+bool SpreadPayload::arrived(LinkPeer from, const Frame& frame) {
+  auto& landings = peers_.at(from).landings;
+  const auto found = landings.find(p2p::LinkTicket{frame.id});
+  if (stripes_ == nullptr || found == landings.end() || found->second.at != 0) return false;
   const Landing landing = found->second;
-  peer(rank).landings.erase(found);
-  stripes_->receive(rank, 0, landing.target, landing.bytes, landing.bytes, LinkTicket{frame.id});
-  note_stripes();
+  landings.erase(found);
+  stripes_->receive(from, 0, landing.target, landing.bytes, landing.bytes, p2p::LinkTicket{frame.id});
+  reports_.note_stripes(*stripes_);
   return true;
 }
 
