@@ -169,7 +169,9 @@ void StripeWatch::give_up(StripePeer& peer, const Silent& silent) {
   }
   for (auto it = peer.stripes.begin(); it != peer.stripes.end();) {
     Stripe& stripe = *it++;
-    if (stripe.connection->broken()) pool_.lose(stripe);
+    if (!stripe.connection->broken()) continue;
+    pool_.lose(stripe);
+    if (peer.failed) return;  // that has ended all others, too
   }
 }
 
