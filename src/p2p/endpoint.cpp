@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/endpoint.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "p2p/message_slots.hpp"
+#include "p2p/rendezvous.hpp"
 
 namespace urakata::p2p {
 
@@ -24,13 +24,6 @@ Rts rts_in(const Slot& slot) {
 
 // --- sends ---
 
-bool Endpoint::pending_to(const Port& to) const {
-  for (const Request* request = pending_.first(); request != nullptr; request = request->next) {
-    if (request->to == &to) return true;
-  }
-  return false;
-}
-
 Request* Endpoint::send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
   const Guard guard(lock_);
   return send_unpaired(to, envelope, buffer, mode);
@@ -41,9 +34,9 @@ Request* Endpoint::send_unpaired(Port& to, const Envelope& envelope, const Buffe
   const std::uint64_t bytes = buffer.bytes();
   const bool whole = bytes > kEager || mode == Mode::synchronous;
   bool behind = false;
-  if (!pending_.empty()) {
+  if (lists_.any_pending()) {
     if (flush()) port_.wake();  // another thread's send may be done
-    behind = pending_to(to);
+    behind = lists_.pending_to(to);
   }
   if (!whole && !behind) {
     std::array<std::byte, kEager> packed;
@@ -52,7 +45,7 @@ Request* Endpoint::send_unpaired(Port& to, const Envelope& envelope, const Buffe
       buffer.layout->pack(buffer.address, 0, buffer.count, packed.data());
       payload = packed.data();
     }
-    if (eager_at_once(to, envelope, payload, bytes)) return nullptr;
+    if (outbound_.send_eager(to, envelope, payload, bytes)) return nullptr;
   }
 
   Request& request = make_send(to, envelope, buffer, mode, whole);
@@ -93,11 +86,11 @@ Request& Endpoint::make_send(Port& to, const Envelope& envelope, const Buffer& b
 
 void Endpoint::launch(Request& send) {
   if (send.result.outcome == Outcome::failed) return;  // it could not be packed
-  if (pending_to(*send.to) || !push(send)) {
+  if (lists_.pending_to(*send.to) || !push(send)) {
     send.queued = true;
-    list(pending_, send);
+    lists_.add_pending(send, signals_);
   }
-  if (send.form == Form::packing) pack_on(send);
+  if (send.form == Form::packing) pack_on(send, copying_.pieces);
 }
 
 Rts Endpoint::rts_of(Request& send) {
@@ -108,7 +101,7 @@ Rts Endpoint::rts_of(Request& send) {
 // Fills slots for a send of the list, or returns false.
 bool Endpoint::push(Request& send) {
   if (!send.whole) {
-    if (!eager_at_once(*send.to, send.envelope, send.source.address, send.source.count)) return false;
+    if (!outbound_.send_eager(*send.to, send.envelope, send.source.address, send.source.count)) return false;
     send.queued = false;
     finish(send);
     return true;
@@ -120,16 +113,15 @@ bool Endpoint::push(Request& send) {
   std::memcpy(payload.data(), &rts, sizeof rts);
   Port& to = *send.to;
   send.queued = false;
-  if (send.abandoned) list(abandoned_, send);
-  fill(to.inbox, position, 1, ++order_, send.envelope, Kind::rendezvous, payload.data(), payload.size(), false);
+  if (send.abandoned) lists_.add_abandoned(send, signals_);
+  fill(to.inbox, position, 1, outbound_.number(), send.envelope, Kind::rendezvous, payload.data(), payload.size(),
+       false);
   to.wake();
   return true;
 }
 
-// A full inbox blocks later sends to it, and no others.
 bool Endpoint::flush() {
-  return pending_.take_in_order([](const Request& send) { return static_cast<const Port*>(send.to); },
-                                [&](Request& send) { return push(send); });
+  return lists_.take_pending([&](Request& send) { return push(send); });
 }
 
 // --- receives ---
@@ -151,7 +143,7 @@ Request& Endpoint::receive(Unexpected& message, const Buffer& buffer) {
 }
 
 void Endpoint::arrive(const Slot& slot) {
-  sent_last_ = false;
+  outbound_.note_arrival();
   if (Pairs* const pairs = this->pairs(); pairs != nullptr && pairs->receives_from(slot.first.envelope.source)) {
     pairs->before_arrival(slot.first.envelope, slot.first.order);
   }
@@ -192,7 +184,7 @@ void Endpoint::deliver(Request& receive, const Slot& slot) {
   } else {
     std::array<std::byte, kEager> payload;
     gather(port_.inbox, slot, payload.data(), bytes);
-    store(receive, payload.data(), bytes);
+    memory_.store(receive, payload.data(), bytes);
   }
   port_.inbox.pop(slot.first.slots());
   finish(receive);
@@ -201,7 +193,7 @@ void Endpoint::deliver(Request& receive, const Slot& slot) {
 void Endpoint::deliver(Request& receive, Unexpected& message) {
   receive.result = {message.envelope.source, message.envelope.tag, 0, Outcome::good};
   if (message.kind == Kind::eager) {
-    store(receive, message.payload(), message.bytes);
+    memory_.store(receive, message.payload(), message.bytes);
     unexpected_.give(message);
     finish(receive);
   } else if (message.kind == Kind::rendezvous) {
@@ -211,14 +203,6 @@ void Endpoint::deliver(Request& receive, Unexpected& message) {
   } else {
     deliver_linked(receive, message);
   }
-}
-
-// As much of an eager payload as the receive has room for.
-void Endpoint::store(Request& receive, std::byte* payload, std::uint64_t bytes) {
-  const std::uint64_t room = receive.buffer.bytes();
-  if (bytes > room) receive.result.outcome = Outcome::truncated;
-  receive.result.bytes = std::min(bytes, room);
-  copy_in(receive, {payload, bytes, nullptr});
 }
 
 // --- probes and cancels ---
@@ -287,8 +271,7 @@ void Endpoint::finish(Request& request) {
 
 // Everything that a finished request may still hold.
 void Endpoint::dispose(Request& request) {
-  if (std::exchange(request.unassisted, false)) aside_ -= request.source.count;
-  if (request.packed.room != 0) spare_.give(std::exchange(request.packed, {}));
+  memory_.give_of(request);
   if (request.release_layout != nullptr) std::exchange(request.release_layout, nullptr)(request);
   recycle(request);
 }
@@ -301,7 +284,7 @@ void Endpoint::release_with_care(Request& request, void (*release_layout)(const 
   }
   request.abandoned = true;
   // A rendezvous that is on its way is in no queue, and it is the receiver who finishes it.
-  if (request.is_send && !request.queued) list(abandoned_, request);
+  if (request.is_send && !request.queued) lists_.add_abandoned(request, signals_);
 }
 
 }  // namespace urakata::p2p

@@ -39,10 +39,12 @@
 #include "p2p/link.hpp"
 #include "p2p/matching.hpp"
 #include "p2p/open_message.hpp"
+#include "p2p/outbound.hpp"
+#include "p2p/payload_memory.hpp"
 #include "p2p/pool.hpp"
 #include "p2p/port.hpp"
-#include "p2p/queue.hpp"
-#include "p2p/spare.hpp"
+#include "p2p/request_lists.hpp"
+#include "p2p/signals.hpp"
 #include "p2p/unexpected.hpp"
 #include "p2p/unexpected_pool.hpp"
 
@@ -56,8 +58,9 @@ enum class Mode : std::uint8_t {
 
 class Endpoint {
  public:
-  static constexpr std::uint64_t kEager = p2p::kEager;       // payload bytes of the largest eager message
-  static constexpr std::uint64_t kMostAside = Spare::kKept;  // bytes that are copied aside in exchanges, at a time
+  static constexpr std::uint64_t kEager = p2p::kEager;  // payload bytes of the largest eager message
+  static constexpr std::uint64_t kMostAside =
+      PayloadMemory::kMostAside;  // bytes that are copied aside in exchanges, at a time
   static constexpr std::uint32_t kTests =
       64;  // unsuccessful: by then they have cost about what setting a send aside does
 
@@ -151,12 +154,12 @@ class Endpoint {
 
   // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release(), and nothing
   // is under way by the link.
-  bool idle() const { return listless() && link_idle(); }
+  bool idle() const { return lists_.empty() && link_idle(); }
 
   // Has the rank requests that it has not given back, or that go on by themselves? By any thread.
-  bool open() const { return open_.load(std::memory_order_seq_cst) != 0; }
+  bool open() const { return signals_.open(); }
   // Exactly one? By any thread.
-  bool one_open() const { return open_.load(std::memory_order_relaxed) == 1; }
+  bool one_open() const { return signals_.one_open(); }
 
  private:
   using Guard = LockGuard<CallerLock>;
@@ -164,9 +167,6 @@ class Endpoint {
   class Pairs;
 
   Pairs* pairs() const { return pairs_.load(std::memory_order_acquire); }
-  bool listless() const { return pending_.empty() && abandoned_.empty() && finishing_.empty(); }
-  bool eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes);
-  bool pending_to(const Port& to) const;
   const Slot* soon_here();
   Request* send_unpaired(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
   // `asks`: whether the send asks for a matched persistent pair; it must then not finish before its receive has
@@ -181,14 +181,10 @@ class Endpoint {
   Unexpected& keep(const Slot& slot);
   void deliver(Request& receive, const Slot& slot);
   void deliver(Request& receive, Unexpected& message);
-  void store(Request& receive, std::byte* payload, std::uint64_t bytes);
   void match(Request& receive);
   void prepare_probe(const Envelope& pattern);
   bool match_unexpected(Request& receive);
   Request& new_request();
-  void count_open(int more) {
-    open_.store(open_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(more), std::memory_order_relaxed);
-  }
   void finish(Request& request);
   void recycle(Request& request);
   void dispose(Request& request);
@@ -198,18 +194,11 @@ class Endpoint {
   // rendezvous.cpp
   bool exchanging() const;  // are there receives that wait for messages?
   void prepare(Request& send, Mode mode, bool asks);
-  void pack_all(Request& send);
   bool copy_aside(Request& send);
-  void set_packed(Request& send);
-  void pack_on(Request& send) const;
   void pull(Request& receive, const Rts& rts);
-  void copy_in(Request& receive, const Elements& from);
   bool pull_shared(Request& receive, const Rts& rts);
-  std::uint64_t await_packed(const Rts& rts, std::uint64_t bytes) const;
-  void copy_as_packed(const Request& receive, const Rts& rts) const;
   bool finish_shared(Request& receive);
   void end_rendezvous(Request& receive);
-  void help(Request& send);
 
   // linked.cpp
   class Linked;
@@ -222,7 +211,6 @@ class Endpoint {
   void wait_long(Request& request);
   bool readiness() const;
   void note_stream();
-  void list(Queue<Request>& queue, Request& request);
   bool step(const Request* awaited = nullptr);
 
   // Constant after construction.
@@ -233,26 +221,14 @@ class Endpoint {
 
   // Touched by the thread that holds the lock, and by nobody else; locking acquires, unlocking releases.
   Matching matching_;
-  Queue<Request> pending_;    // sends that wait for room in an inbox, oldest first
-  Queue<Request> finishing_;  // receives whose last pieces the sender is copying
-  Queue<Request> abandoned_;  // rendezvous sends that were given back before their end
+  RequestLists lists_;
   Pool<Request> requests_;
   UnexpectedPool unexpected_;
-  Spare spare_;
-  std::uint64_t aside_ = 0;  // bytes of all sends that are `unassisted`
+  PayloadMemory memory_;
+  Signals signals_;    // read by any thread of the rank
+  Outbound outbound_;  // in one line with signals_
 
-  // Stored by the thread that holds the lock, and loaded by any thread of the rank, but for sent_last_, which stands
-  // here to be in one line with them. Relaxed: nothing else is read on their word without the lock. (A progress thread
-  // reads open_ before it sleeps, and whoever has opened a request reads whether it sleeps: FallbackProgress::expect()
-  // has that fence.)
-  std::atomic<std::uint32_t> open_{0};  // requests in use
-  std::atomic<bool> listed_{false};     // pending_, finishing_ or abandoned_ has something
-  bool sent_last_ = false;              // a small message was sent, and none has come since
-  std::atomic<bool> streaming_{false};  // messages come one after the other
-
-  std::uint32_t order_ = 0;  // of what was handed on last; see older()
-
-  // nullptr: no link. Constant after attach(); here because whoever waits reads it with listed_.
+  // nullptr: no link. Constant after attach(); here because whoever waits reads it with signals_.
   std::unique_ptr<Linked> linked_;
   std::atomic<Pairs*> pairs_{nullptr};  // constant once set
   std::unique_ptr<Pairs> own_pairs_;

@@ -9,22 +9,11 @@
 
 namespace urakata::p2p {
 
-[[gnu::always_inline]] inline bool Endpoint::eager_at_once(Port& to, const Envelope& envelope, const std::byte* payload,
-                                                           std::uint64_t bytes) {
-  const std::uint32_t slots = slots_for(bytes);
-  std::uint64_t position = 0;
-  if (!to.inbox.claim(slots, &position)) return false;
-  fill(to.inbox, position, slots, ++order_, envelope, Kind::eager, payload, bytes, sent_last_);
-  sent_last_ = true;
-  to.wake();
-  return true;
-}
-
 [[gnu::always_inline]] inline bool Endpoint::send_at_once(Port& to, const Envelope& envelope, const Buffer& buffer) {
   if (buffer.layout != nullptr || buffer.count > kEager) return false;
   const Guard guard(lock_);
   if (const Pairs* const pairs = this->pairs(); pairs != nullptr && pairs->sends_to(to)) return false;
-  return pending_.empty() && eager_at_once(to, envelope, buffer.address, buffer.count);
+  return !lists_.any_pending() && outbound_.send_eager(to, envelope, buffer.address, buffer.count);
 }
 
 [[gnu::always_inline]] inline Request& Endpoint::receive(const Envelope& pattern, const Buffer& buffer) {
@@ -57,7 +46,7 @@ inline const Slot* Endpoint::soon_here() {
   for (; polls != 0; --polls) {
     rest(backoff_settings_.pauses);
     if (here()) return &slot;
-    if (port_.assist.load(std::memory_order_relaxed) != nullptr || listed_.load(std::memory_order_relaxed)) break;
+    if (port_.assist.load(std::memory_order_relaxed) != nullptr || signals_.listed()) break;
   }
   return nullptr;
 }
@@ -76,7 +65,7 @@ inline const Slot* Endpoint::soon_here() {
   *result = {slot->first.envelope.source, slot->first.envelope.tag, slot->first.bytes(), Outcome::good};
   gather(port_.inbox, *slot, buffer.address, slot->first.bytes());
   port_.inbox.pop(slot->first.slots());
-  sent_last_ = false;
+  outbound_.note_arrival();
   return true;
 }
 
@@ -88,7 +77,7 @@ inline void Endpoint::match(Request& receive) {
 }
 
 inline Request& Endpoint::new_request() {
-  count_open(1);
+  signals_.count_open(1);
   Request& request = requests_.take();
   request.movable = false;  // it may have been a send
   request.timed = false;
@@ -117,7 +106,7 @@ inline void Endpoint::recycle(Request& request) {
   request.abandoned = false;
   request.moved = false;
   requests_.give(request);
-  count_open(-1);
+  signals_.count_open(-1);
 }
 
 }  // namespace urakata::p2p

@@ -94,7 +94,7 @@ Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buf
   if (bytes == 0) {
     request.source = {};
   } else if (buffer.closed() || mode == Mode::buffered) {
-    here_.pack_all(request);
+    here_.memory_.pack(request);
     request.moved = std::exchange(request.movable, false);
   } else {
     request.source = buffer.elements();
@@ -108,10 +108,10 @@ Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buf
 bool Endpoint::Linked::send_eager(LinkPeer to, const Envelope& envelope, const Buffer& buffer, LinkTicket send) {
   const std::uint64_t bytes = buffer.bytes();
   if (buffer.plain() || bytes == 0) return link.send_eager(to, envelope, buffer.address, bytes, send);
-  Block packed = here_.spare_.take(bytes);
+  Block packed = here_.memory_.take(bytes);
   buffer.layout->pack(buffer.address, 0, buffer.count, packed.get());
   const bool taken = link.send_eager(to, envelope, packed.get(), bytes, send);
-  here_.spare_.give(std::move(packed));
+  here_.memory_.give(std::move(packed));
   return taken;
 }
 
@@ -156,14 +156,14 @@ void Endpoint::Linked::eager(LinkPeer from, const Envelope& envelope, std::byte*
                              LinkTicket send) {
   if (Request* const receive = match(envelope)) {
     const bool left = receive->buffer.closed() && !may_unpack() && leave(*receive, payload, bytes);
-    if (!left) here_.store(*receive, payload, bytes);
+    if (!left) here_.memory_.store(*receive, payload, bytes);
     consumed(from, bytes, send);
     if (!left) here_.finish(*receive);
     return;
   }
   Unexpected& unexpected = keep(from, envelope, Kind::linked_eager, bytes);
   unexpected.ticket = send;
-  if (bytes > Unexpected::kSmall) unexpected.block = here_.spare_.take(bytes);
+  if (bytes > Unexpected::kSmall) unexpected.block = here_.memory_.take(bytes);
   std::copy_n(payload, bytes, unexpected.linked_payload());
 }
 
@@ -181,8 +181,8 @@ void Endpoint::Linked::deliver(Request& receive, Unexpected& message) {
   const LinkTicket ticket = message.ticket;
   const bool eager = message.kind == Kind::linked_eager;
   if (eager) {
-    here_.store(receive, message.linked_payload(), bytes);
-    here_.spare_.give(std::exchange(message.block, {}));
+    here_.memory_.store(receive, message.linked_payload(), bytes);
+    here_.memory_.give(std::exchange(message.block, {}));
   }
   here_.unexpected_.give(message);
   if (!eager) return accept(receive, from, bytes, ticket);
@@ -208,7 +208,7 @@ void Endpoint::Linked::accept(Request& receive, LinkPeer from, std::uint64_t byt
   receive.result.bytes = wanted;
   Elements target;
   if (wanted != 0 && buffer.closed()) {
-    receive.packed = here_.spare_.take(wanted);
+    receive.packed = here_.memory_.take(wanted);
     target = {receive.packed.get(), wanted, nullptr};
   } else if (wanted != 0) {
     target = buffer.elements();
@@ -235,7 +235,7 @@ void Endpoint::Linked::received(LinkTicket ticket) {
 bool Endpoint::Linked::leave(Request& receive, const std::byte* payload, std::uint64_t bytes) {
   const std::uint64_t wanted = std::min(bytes, receive.buffer.bytes());
   if (wanted == 0) return false;
-  receive.packed = here_.spare_.take(wanted);
+  receive.packed = here_.memory_.take(wanted);
   std::copy_n(payload, wanted, receive.packed.get());
   receive.result.bytes = wanted;
   if (wanted < bytes) receive.result.outcome = Outcome::truncated;
@@ -259,7 +259,7 @@ bool Endpoint::Linked::unpack_left() {
 }
 
 void Endpoint::Linked::unpack(Request& receive) {
-  here_.copy_in(receive, {receive.packed.get(), receive.result.bytes, nullptr});
+  here_.memory_.copy_in(receive, {receive.packed.get(), receive.result.bytes, nullptr});
   here_.finish(receive);
 }
 

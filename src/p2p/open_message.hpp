@@ -79,7 +79,7 @@ struct alignas(kLine) Request {
   enum class Place : std::uint8_t { buffer, taken, moved };
   std::atomic<Place> place{Place::buffer};
   bool timed = false;  // `transfer` says something. The owner's
-  // A send whose payload was copied aside in an exchange, and is a part of Endpoint::aside_; nobody helps its
+  // A send whose payload was copied aside in an exchange, and PayloadMemory counts its bytes; nobody helps its
   // receiver. The owner's.
   bool unassisted = false;
 

@@ -35,7 +35,7 @@ Request& Endpoint::Pairs::start(Persistent& receive, const Envelope& pattern, co
     Request& request = *end->request;
     request.buffer = buffer;
     request.finished.store(false, std::memory_order_relaxed);
-    here_.count_open(1);
+    here_.signals_.count_open(1);
     end->started = end->waiting = true;
     if (!end->listed) {
       end->listed = true;
@@ -57,7 +57,7 @@ Request& Endpoint::Pairs::start(Persistent& receive, const Envelope& pattern, co
 bool Endpoint::Pairs::keeps(Persistent& receive, const Request& request) {
   if (receive.in == nullptr || receive.in->request != &request) return false;
   receive.in->started = false;
-  here_.count_open(-1);
+  here_.signals_.count_open(-1);
   return true;
 }
 
@@ -130,7 +130,7 @@ void Endpoint::Pairs::take(ReceiveEnd& end, Put& put) {
     if (request.buffer.plain()) {
       small_copy(request.buffer.address, put.payload(), put.bytes);
     } else {
-      here_.store(request, put.payload(), put.bytes);
+      here_.memory_.store(request, put.payload(), put.bytes);
     }
     ++end.taken;
     here_.finish(request);
@@ -179,8 +179,7 @@ void Endpoint::Pairs::await(const Request& request) {
     if (Put* const put = end->next_put()) return take(*end, *put);
     if (end->told != end->taken) tell(*end);  // free of charge while waiting
     rest(pauses);
-    if (here_.port_.assist.load(std::memory_order_relaxed) != nullptr ||
-        here_.listed_.load(std::memory_order_relaxed)) {
+    if (here_.port_.assist.load(std::memory_order_relaxed) != nullptr || here_.signals_.listed()) {
       return;
     }
   }
@@ -311,7 +310,7 @@ void Endpoint::Pairs::hand_over(ReceiveEnd& end) {
   } else {
     receive->result = {end.key.source, end.key.tag, 0, Outcome::good};
     if (put.kind == Kind::eager) {
-      here_.store(*receive, put.payload(), put.bytes);
+      here_.memory_.store(*receive, put.payload(), put.bytes);
       here_.finish(*receive);
     } else {
       here_.pull(*receive, rts_in(put));

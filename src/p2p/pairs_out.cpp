@@ -6,6 +6,7 @@
 
 #include "p2p/endpoint.hpp"
 #include "p2p/prefetch.hpp"
+#include "p2p/rendezvous.hpp"
 #include "p2p/small_copy.hpp"
 
 namespace urakata::p2p {
@@ -64,7 +65,7 @@ Put* Endpoint::Pairs::free_entry(SendEnd& end) const {
     if (end.put - end.seen == kRingEntries) return nullptr;
   }
   // A message that waits for room in the inbox has no number yet, but is older than this put.
-  if (!here_.pending_.empty() && here_.pending_to(*end.to)) return nullptr;
+  if (here_.lists_.any_pending() && here_.lists_.pending_to(*end.to)) return nullptr;
   return &end.receiver->entry(end.put + 1);
 }
 
@@ -72,7 +73,7 @@ Request* Endpoint::Pairs::put(SendEnd& end, Put& entry, const Buffer& buffer, Mo
   const std::uint64_t bytes = buffer.bytes();
   Port& to = *end.to;
   Request* request = nullptr;
-  entry.order = ++here_.order_;
+  entry.order = here_.outbound_.number();
   if (bytes <= kEager && mode != Mode::synchronous) {
     entry.kind = Kind::eager;
     entry.bytes = static_cast<std::uint16_t>(bytes);
@@ -92,7 +93,7 @@ Request* Endpoint::Pairs::put(SendEnd& end, Put& entry, const Buffer& buffer, Mo
   to.wake();
   // `seen` is out of date: the next start reads `taken`, which has then been fetched.
   if (end.put - end.seen == kRingEntries) __builtin_prefetch(&end.taken);
-  if (request != nullptr && request->form == Form::packing) here_.pack_on(*request);
+  if (request != nullptr && request->form == Form::packing) pack_on(*request, here_.copying_.pieces);
   return request;
 }
 

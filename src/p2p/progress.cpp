@@ -4,6 +4,7 @@
 
 #include "base/waiting.hpp"
 #include "p2p/endpoint.hpp"
+#include "p2p/rendezvous.hpp"
 
 namespace urakata::p2p {
 
@@ -21,13 +22,7 @@ constexpr unsigned kRests = 8;      // pauses between two polls
 // Without the lock, and without a store: a rank that waits polls here all the time.
 bool Endpoint::readiness() const {
   return port_.inbox.peek() != nullptr || port_.assist.load(std::memory_order_relaxed) != nullptr ||
-         listed_.load(std::memory_order_relaxed) || (linked_ != nullptr && link_readiness()) ||
-         port_.further_readiness();
-}
-
-void Endpoint::list(Queue<Request>& queue, Request& request) {
-  queue.push(request);
-  listed_.store(true, std::memory_order_relaxed);
+         signals_.listed() || (linked_ != nullptr && link_readiness()) || port_.further_readiness();
 }
 
 bool Endpoint::progress(const Request* awaited) {
@@ -74,27 +69,27 @@ bool Endpoint::step(const Request* awaited) {
     arrive(*slot);
     moved = true;
     // In a stream the next is likely to be there; else to poll for it would take its line from the sender.
-    if (awaited != nullptr && awaited->done() && !streaming_.load(std::memory_order_relaxed)) {
+    if (awaited != nullptr && awaited->done() && !signals_.streaming()) {
       note_stream();
       return true;
     }
   }
-  if (!pending_.empty()) moved = flush() || moved;
+  if (lists_.any_pending()) moved = flush() || moved;
   if (port_.assist.load(std::memory_order_relaxed) != nullptr) {
     if (Request* send = port_.assist.exchange(nullptr, std::memory_order_acquire)) {
       help(*send);
       moved = true;
     }
   }
-  if (!finishing_.empty()) finishing_.take_all([&](Request& r) { return finish_shared(r) && (moved = true); });
-  if (!abandoned_.empty()) reap();
-  listed_.store(!listless(), std::memory_order_relaxed);
+  if (lists_.any_finishing()) lists_.take_finishing([&](Request& r) { return finish_shared(r) && (moved = true); });
+  if (lists_.any_abandoned()) reap();
+  lists_.tell(signals_);
   note_stream();
   return moved;
 }
 
 void Endpoint::reap() {
-  abandoned_.take_all([&](Request& r) {
+  lists_.take_abandoned([&](Request& r) {
     if (!r.finished.load(std::memory_order_acquire)) return false;
     dispose(r);
     return true;
@@ -113,14 +108,14 @@ void Endpoint::wait_long(Request& request) {
     if (progress(&request)) {
       backoff.restart();
     } else {
-      const unsigned pauses = streaming_.load(std::memory_order_relaxed) ? kRests : backoff_settings_.pauses;
+      const unsigned pauses = signals_.streaming() ? kRests : backoff_settings_.pauses;
       backoff.step(ready, pauses);
       if (backoff.tried()) set_aside(request);
     }
   }
 }
 
-void Endpoint::note_stream() { streaming_.store(matching_.posted() >= kStream, std::memory_order_relaxed); }
+void Endpoint::note_stream() { signals_.set_streaming(matching_.posted() >= kStream); }
 
 void Endpoint::set_aside(Request& request) {
   const Guard guard(lock_);
@@ -128,7 +123,7 @@ void Endpoint::set_aside(Request& request) {
   if (request.packed.room == 0) {
     // The source stays what it is: the receiver may already be reading from it.
     try {
-      request.packed = spare_.take(request.buffer.bytes());
+      request.packed = memory_.take(request.buffer.bytes());
     } catch (const std::bad_alloc&) {
       return;  // the sender waits for its receiver
     }

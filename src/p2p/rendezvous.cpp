@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The endpoint's rendezvous: how a payload gets from the sender's elements into the receiver's.
+// Rendezvous: how a payload gets from the sender's elements into the receiver's.
+#include "p2p/rendezvous.hpp"
+
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <new>
 
 #include "base/waiting.hpp"
@@ -56,7 +56,7 @@ void Endpoint::prepare(Request& send, Mode mode, bool asks) {
     return;
   }
   if (buffer.closed() || mode == Mode::buffered || (!send.whole && !buffer.plain())) {
-    pack_all(send);
+    memory_.pack(send);
     return;
   }
   send.source = buffer.elements();
@@ -68,9 +68,9 @@ void Endpoint::prepare(Request& send, Mode mode, bool asks) {
   if (copying_.always.value_or(choose_copying(send.source, buffer.bytes(), copying_, exchange)) != Copying::sender) {
     send.form = Form::shaped;
   } else if (buffer.bytes() < copying_.share_from) {
-    pack_all(send);
+    memory_.pack(send);
   } else {
-    set_packed(send);
+    memory_.set_packed(send);
     send.ready.store(0, std::memory_order_relaxed);
     send.form = Form::packing;
   }
@@ -80,21 +80,18 @@ void Endpoint::prepare(Request& send, Mode mode, bool asks) {
 // sends others would never be held up by who receives them.
 bool Endpoint::copy_aside(Request& send) try {
   const std::uint64_t bytes = send.buffer.bytes();
-  if (aside_ + bytes > kMostAside) reap();
-  if (aside_ + bytes > kMostAside) return false;
-  pack_all(send);
-  aside_ += bytes;
-  send.unassisted = true;
+  if (!memory_.room_aside(bytes)) reap();
+  if (!memory_.room_aside(bytes)) return false;
+  memory_.copy_aside(send);
   return true;
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-// Packs a send whose RTS is out; the receiver unpacks what is there meanwhile.
-void Endpoint::pack_on(Request& send) const {
+void pack_on(Request& send, const PieceSizes& sizes) {
   const Elements elements = send.buffer.elements();
   const std::uint64_t bytes = send.source.count;
-  const std::uint64_t step = piece_of(bytes, copying_.pieces);
+  const std::uint64_t step = piece_of(bytes, sizes);
   for (std::uint64_t at = 0; at < bytes; at += step) {
     const std::uint64_t piece = std::min(step, bytes - at);
     pack_across(elements, at, {send.source.address + at, piece});
@@ -102,27 +99,7 @@ void Endpoint::pack_on(Request& send) const {
   }
 }
 
-void Endpoint::pack_all(Request& send) {
-  const Buffer& buffer = send.buffer;
-  set_packed(send);
-  if (!buffer.closed()) {
-    pack_across(buffer.elements(), 0, {send.packed.get(), buffer.bytes()});
-  } else {
-    buffer.layout->pack(buffer.address, 0, buffer.count, send.packed.get());
-  }
-  send.form = Form::plain;
-}
-
-// The payload lies in a block of the sender's, or soon will.
-void Endpoint::set_packed(Request& send) {
-  const std::uint64_t bytes = send.buffer.bytes();
-  if (send.packed.room == 0) send.packed = spare_.take(bytes);
-  send.source = {send.packed.get(), bytes, nullptr};
-}
-
-// The receiver copies `send` and has asked for help. It does not end the send before this side's pieces are in
-// `helped`, and only this side gives the request back, so it stays what it is for as long as this runs.
-void Endpoint::help(Request& send) {
+void help(Request& send) {
   const std::uint64_t bytes = send.shared_bytes;
   const std::uint64_t step = send.piece;
   const Elements target = send.target;
@@ -150,6 +127,27 @@ void fetch(const Rts& rts) {
   for (std::uint64_t at = 0; at < std::min(rts.bytes, kFirst); at += kLine) __builtin_prefetch(rts.address + at);
 }
 
+// Until at least the first `bytes` behind an RTS are packed; how many are. The sender does nothing else until it has
+// packed all.
+std::uint64_t await_packed(const Rts& rts, std::uint64_t bytes, bool oversubscribed) {
+  Ladder ladder(oversubscribed);
+  for (;;) {
+    const std::uint64_t ready = rts.request->ready.load(std::memory_order_acquire);
+    if (ready >= bytes) return ready;
+    ladder.step();
+  }
+}
+
+void copy_as_packed(const Request& receive, const Rts& rts, bool oversubscribed) {
+  const Elements packed = payload_of(rts);
+  const std::uint64_t bytes = receive.result.bytes;
+  for (std::uint64_t copied = 0; copied < bytes;) {
+    const std::uint64_t ready = std::min(await_packed(rts, copied + 1, oversubscribed), bytes);
+    move(packed, receive.buffer.elements(), copied, ready - copied);
+    copied = ready;
+  }
+}
+
 }  // namespace
 
 void Endpoint::pull(Request& receive, const Rts& rts) {
@@ -164,74 +162,19 @@ void Endpoint::pull(Request& receive, const Rts& rts) {
   if (rts.movable) {
     auto place = Request::Place::buffer;
     if (!send.place.compare_exchange_strong(place, Request::Place::taken, std::memory_order_acquire)) {
-      copy_in(receive, {send.packed.get(), rts.bytes, nullptr});
+      memory_.copy_in(receive, {send.packed.get(), rts.bytes, nullptr});
       end_rendezvous(receive);
       return;
     }
   }
   if (rts.sender != &port_ && worth_sharing(receive, rts, copying_) && pull_shared(receive, rts)) return;
   if (rts.form == Form::packing && !receive.buffer.closed()) {
-    copy_as_packed(receive, rts);
+    copy_as_packed(receive, rts, backoff_settings_.oversubscribed);
   } else {
-    if (rts.form == Form::packing) await_packed(rts, rts.bytes);
-    copy_in(receive, payload_of(rts));
+    if (rts.form == Form::packing) await_packed(rts, rts.bytes, backoff_settings_.oversubscribed);
+    memory_.copy_in(receive, payload_of(rts));
   }
   end_rendezvous(receive);
-}
-
-// Until at least the first `bytes` behind an RTS are packed; how many are. The sender does nothing else until it has
-// packed all.
-std::uint64_t Endpoint::await_packed(const Rts& rts, std::uint64_t bytes) const {
-  Ladder ladder(backoff_settings_.oversubscribed);
-  for (;;) {
-    const std::uint64_t ready = rts.request->ready.load(std::memory_order_acquire);
-    if (ready >= bytes) return ready;
-    ladder.step();
-  }
-}
-
-void Endpoint::copy_as_packed(const Request& receive, const Rts& rts) const {
-  const Elements packed = payload_of(rts);
-  const std::uint64_t bytes = receive.result.bytes;
-  for (std::uint64_t copied = 0; copied < bytes;) {
-    const std::uint64_t ready = std::min(await_packed(rts, copied + 1), bytes);
-    move(packed, receive.buffer.elements(), copied, ready - copied);
-    copied = ready;
-  }
-}
-
-// The payload, as much of it as the receive's result says. Without memory for it the receive fails.
-void Endpoint::copy_in(Request& receive, const Elements& from) try {
-  const Buffer& buffer = receive.buffer;
-  const std::uint64_t bytes = receive.result.bytes;
-  if (!buffer.closed()) {
-    move(from, buffer.elements(), 0, bytes);
-    return;
-  }
-  if (bytes == 0) return;
-  // Whole elements, then the beginning of one more where the message ends inside it.
-  const layout::Layout& layout = *buffer.layout;
-  const std::uint64_t whole = bytes / layout.size;
-  const std::uint64_t rest = bytes % layout.size;
-  Block gathered;
-  const std::byte* payload = from.address;
-  if (from.shape != nullptr) {
-    gathered = spare_.take(bytes);
-    p2p::move(from, {gathered.get(), bytes, nullptr}, 0, bytes);
-    payload = gathered.get();
-  }
-  if (whole != 0) layout.unpack(payload, buffer.address, 0, whole);
-  if (rest != 0) {
-    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): a Block owns its memory
-    Block element = spare_.take(layout.size);
-    layout.pack(buffer.address, whole, 1, element.get());
-    std::memcpy(element.get(), payload + whole * layout.size, rest);
-    layout.unpack(element.get(), buffer.address, whole, 1);
-    spare_.give(std::move(element));
-  }
-  spare_.give(std::move(gathered));
-} catch (const std::bad_alloc&) {
-  receive.result.outcome = Outcome::failed;
 }
 
 // True: the copy is done, or the sender is about to finish its last pieces of it. False: the sender helps another.
@@ -252,7 +195,7 @@ bool Endpoint::pull_shared(Request& receive, const Rts& rts) {
   std::uint64_t copied = 0;
   while (claim_piece(send)) {
     const std::uint64_t piece = std::min(step, bytes - copied);
-    if (rts.form == Form::packing) await_packed(rts, copied + piece);
+    if (rts.form == Form::packing) await_packed(rts, copied + piece, backoff_settings_.oversubscribed);
     move(source, target, copied, piece);
     copied += piece;
   }
@@ -260,7 +203,7 @@ bool Endpoint::pull_shared(Request& receive, const Rts& rts) {
   Request* own = &send;
   rts.sender->assist.compare_exchange_strong(own, nullptr, std::memory_order_relaxed);
   receive.missing = bytes - copied;
-  if (!finish_shared(receive)) list(finishing_, receive);
+  if (!finish_shared(receive)) lists_.add_finishing(receive, signals_);
   return true;
 }
 
