@@ -50,8 +50,8 @@ class PendingCount {
   // The same by the owner.
   void add_by_owner(const Weight& more) { fetch_add(word_, word_of(more), std::memory_order_seq_cst); }
   void remove(const Weight& finished) { fetch_add(word_, 0 - word_of(finished), std::memory_order_relaxed); }
-  void note_listening(bool listening) { stand_in(listening_, listening, {.all = 1, .silent = 1}); }
-  void note_flushing(bool flushing) { stand_in(flushing_, flushing, {.all = 1, .silent = 0}); }
+  void note_listening(bool listening) { count_flag(listening_, listening, {.all = 1, .silent = 1}); }
+  void note_flushing(bool flushing) { count_flag(flushing_, flushing, {.all = 1, .silent = 0}); }
 
  private:
   static constexpr std::uint64_t word_of(const Weight& weight) {
@@ -62,7 +62,7 @@ class PendingCount {
     return {.all = static_cast<std::uint32_t>(word), .silent = static_cast<std::uint32_t>(word >> 32U)};
   }
   // Counts one that stands for no instance, or ceases to. Its flag is never unset while it is counted.
-  void stand_in(std::atomic<bool>& flag, bool stands, const Weight& weight) {
+  void count_flag(std::atomic<bool>& flag, bool stands, const Weight& weight) {
     if (stands == flag.load(std::memory_order_relaxed)) return;
     if (stands) {
       flag.store(true, std::memory_order_relaxed);

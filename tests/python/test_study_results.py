@@ -169,7 +169,7 @@ def test_times_have_units(us: float, text: str) -> None:
 def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     results = made_up_results(ranks=(2, 4))
     figures = plots.draw_all(results, "made up", tmp_path)
-    names = {path.name for _, path in figures["iallgather", "paper"]}
+    names = {drawing.path.name for drawing in figures["iallgather", "paper"]}
     assert names == {
         f"{name}-iallgather-paper.png" for name in ("overlap", "computation", "communication", "overall", "limit")
     }

@@ -48,7 +48,7 @@ def conclude(name: str, document: dict[str, Any], output: Path, json_file: Path 
         show_notes(document, Console(stderr=True))
     else:
         _show_written([f"{name}.json", *present(document, output, Console())], output)
-    if document["failed"]:
+    if document.get("failed"):
         raise typer.Exit(1)
 
 
