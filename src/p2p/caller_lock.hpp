@@ -70,7 +70,7 @@ class URAKATA_LOCK_TYPE CallerLock {
     if (held_.load(std::memory_order_acquire)) wait_for_progress_thread();
   }
   void wait_for_progress_thread();
-  void compete();
+  void compete() URAKATA_NOT_ANALYSED;  // takes the lock in a loop of tries
   bool try_as_progress_thread();
 
   const Callers callers_;
