@@ -275,6 +275,61 @@ TEST(Wire, APeerThatEndsFailsWhatWaitsForIt) {
   EXPECT_TRUE(finished);
 }
 
+// A connection to the Wire that has named the job's secret and itself as this rank. The Wire's greeting is read.
+int connected_as(std::int32_t rank, Wire& to) {
+  const int caller = socket(AF_INET, SOCK_STREAM, 0);
+  const ListenAddress listener = loopback(to.listen_port());
+  EXPECT_EQ(connect(caller, reinterpret_cast<const sockaddr*>(&listener.address), listener.length), 0);
+  const Frame hello{.kind = FrameKind::hello, .tag = rank, .bytes = kSecret.low, .id = kSecret.high};
+  EXPECT_EQ(send(caller, &hello, sizeof hello, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof hello));
+  Frame answer{};
+  ssize_t got = -1;
+  for (int i = 0; i < 10'000'000 && got < 0; ++i) {
+    to.step();
+    got = recv(caller, &answer, sizeof answer, MSG_DONTWAIT);
+  }
+  EXPECT_EQ(answer.kind, FrameKind::hello_ack);
+  return caller;
+}
+
+// The peer ends while a message that nobody has asked for is coming in: a receive that is posted later fails.
+TEST(Wire, AMessageOfWhichOnlyAPartHasComeFailsItsReceive) {
+  auto wires = job(2);
+  wires[1].reset();  // its rank is played by the socket below
+  WirePort port(*wires[0]);
+  const int peer = connected_as(1, *wires[0]);
+  const Frame head{.kind = FrameKind::message, .tag = 0, .bytes = 1000, .id = 0};
+  ASSERT_EQ(send(peer, &head, sizeof head, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof head));
+  ASSERT_EQ(send(peer, "a part", 6, MSG_NOSIGNAL), 6);
+  for (int i = 0; i < 1000; ++i) port.poll();
+  close(peer);
+  std::vector<std::byte> room(1000);
+  std::vector<std::byte> probe(8);
+  ASSERT_EQ(port.recv(message(probe, 1, 1), {}, nullptr), 0);  // fails when the loss is known
+  while (port.in_flight() != 0) port.poll();
+  bool finished = false;
+  EXPECT_EQ(port.recv(message(room, 1, 0), {}, &finished), kFailure);
+  EXPECT_TRUE(finished);
+}
+
+// Payload without bytes for a receive that does not exist is ignored.
+TEST(Wire, PayloadOfAnUnknownReceiveIsIgnored) {
+  auto wires = job(2);
+  wires[1].reset();
+  WirePort port(*wires[0]);
+  const int peer = connected_as(1, *wires[0]);
+  const Frame stray{.kind = FrameKind::payload, .tag = 0, .bytes = 0, .id = 77};
+  const Frame good{.kind = FrameKind::message, .tag = 0, .bytes = 0, .id = 0};
+  ASSERT_EQ(send(peer, &stray, sizeof stray, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof stray));
+  ASSERT_EQ(send(peer, &good, sizeof good, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof good));
+  std::vector<std::byte> room;
+  ASSERT_EQ(port.recv(message(room, 1, 0), {}, nullptr), 0);
+  while (port.in_flight() != 0) {
+    for (const Completion& one : port.poll()) EXPECT_EQ(one.error, 0);
+  }
+  close(peer);
+}
+
 TEST(Wire, AHandshakeFindsTheRightListenerAndNobodyElseIsAccepted) {
   auto wires = job(2);
   auto foreign = Wire::open(1, {.low = 1, .high = 2}, failures, kTimeout);

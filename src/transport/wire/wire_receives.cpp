@@ -36,6 +36,10 @@ WireReceives::Begun WireReceives::recv(WirePort& port, const Message& message, c
     return Begun::asked;
   }
   if (!unexpected.whole) {
+    if (pair_.broken()) {  // the rest was lost with the connection
+      *error = failure_;
+      return Begun::finished;
+    }
     unexpected.taker = std::make_unique<PostedReceive>(std::move(receive));
     return Begun::waits;
   }
@@ -84,7 +88,10 @@ std::byte* WireReceives::place(const Frame& frame) {
 }
 
 void WireReceives::arrived(const Frame& frame) {
-  if (frame.bytes == 0) place(frame);  // nobody has asked for room
+  if (frame.bytes == 0) {  // nobody has asked for room
+    place(frame);
+    if (!current_ && current_unexpected_ == nullptr) return;  // of a receive that is not known here
+  }
   if (current_) {
     const auto receive = std::move(current_);
     if (!receive->given_up()) receive->end(receive->unpack(frame.bytes, failure_));
