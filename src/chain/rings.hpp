@@ -29,15 +29,15 @@ class Rings {
   Status open();
 
   int descriptor() const { return readiness_; }  // readable while there are results
-  // Are there results? Without a call or a lock.
+  // Whether a result is there. Makes no system call and takes no lock.
   bool readiness() const {
     const std::size_t count = made_.load(std::memory_order_acquire);
     return std::ranges::any_of(std::span(rings_).first(count), [](const Served& one) { return one.ring->readiness(); });
   }
 
-  // Sees to it that the newest ring takes so many requests more, and all of their results: the kernel must not run out
-  // of room for these while nobody polls. If the kernel has refused a larger ring, it is asked again only where
-  // `asks_again`.
+  // Has the newest ring take so many requests more, with room for the results of all: the kernel must not run out of it
+  // while nobody polls. Makes a larger ring if needed. After the kernel has refused one, it is asked again only with
+  // `asks_again`, which the caller sets while no operation is in the kernel.
   Status make_room(std::size_t requests, bool asks_again);
   // To the newest ring, which has room.
   void put(const Ring::Submission& request) { newest().ring->put(request); }
@@ -68,7 +68,7 @@ class Rings {
   Status add(std::size_t requests);
 
   int readiness_ = -1;                    // an epoll set of the rings; constant once open() has ended
-  std::array<Served, kMostRings> rings_;  // the last is the one for new operations
+  std::array<Served, kMostRings> rings_;  // the first made_ exist, and rings_[made_ - 1] takes new operations
   std::atomic<std::size_t> made_{0};      // release and acquire: rings of which the pointers are there
   bool refused_ = false;                  // by the kernel: a larger one
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How much is pending in a domain: how many instances were submitted and have not finished, and how many of them end
-// without a sign from a socket. Both counts are halves of one atomic word, so that a reader sees both of one moment,
-// and each change is one instruction.
+// without a sign from a socket. Both counts are halves of one atomic word, so that a reader sees both of one moment.
+// Each change of the word is one atomic operation, or a plain load and store if only one thread runs Urakata at a time
+// (base/threads.hpp).
 //
-// Two more are counted that stand for no instance, so that the domain is advanced: one after a failure, as long as
-// others may still tell of theirs (listening), and one while the transport may have to send again what has finished
-// (flushing).
+// Two further entries keep the domain polling without an instance. `listening`: after a failure, other ranks may still
+// report failures. `flushing`: a send that was reported complete is not acknowledged by its receiver, and may have to be
+// sent again.
 //
 // Thread-safety: reading and add() by any thread, all else by the domain's owner.
 #pragma once
@@ -31,10 +32,11 @@ class PendingCount {
     }
   };
 
-  // Those that stand for no instance are in it. seq_cst: what a progress thread that announced its sleep sees here is
-  // in one order with add() and the load of such an announcement after it.
+  // Counts the two further entries, too. seq_cst, as in Dekker's algorithm: a progress thread stores that it is about
+  // to sleep, then loads the count. Who submits adds to the count, then loads that word. At least one of the two sees
+  // the other's store.
   std::uint32_t all() const { return weight().all; }
-  // The same without them.
+  // Whether an instance is pending. The two further entries do not count.
   bool unfinished() const { return all() > (listening() ? 1U : 0U) + (flushing() ? 1U : 0U); }
   // Is something pending, of whose end sockets tell in every case?
   bool network_only() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for its space: spin, yield, then sleep until another rank has something for it
+// How a rank waits for messages of its endpoint, from its space or by the link: spin, yield, then sleep until something
+// has come
 // (docs/design/decisions/0022-spin-yield-sleep.md). One object for each wait.
 #pragma once
 
@@ -12,20 +13,22 @@
 namespace urakata::p2p {
 
 struct BackoffSettings {
-  bool oversubscribed = false;  // more ranks than cores: spinning would keep a peer from running
-  unsigned pauses = 0;          // between two polls; see pauses_between_polls()
-  // What else the rank has to keep moving while it waits (the MPI library can only be polled). Returns whether anything
-  // moved.
+  // Does not spin: there may be more threads that can run than cores, or Open MPI yields when it is idle.
+  bool oversubscribed = false;
+  unsigned pauses = 0;  // between two polls; see pauses_between_polls()
+  // Called in each step() after the spinning: moves on what can only be polled, as the MPI library. Returns whether
+  // anything moved.
   bool (*poll)() = nullptr;
-  // Where the poll finds nothing it has given the core away by itself. To do it once more would halve how often this
-  // rank polls, beside one on its core that does it once.
+  // A poll that finds nothing has already yielded the core. A second yield would halve this rank's share of polls,
+  // beside a rank on the same core that yields once.
   bool poll_gives_way = false;
-  // Sleeps until what the rank waits for may have come, for at most so many nanoseconds, where no other rank would wake
-  // it: there is none in its space, and a link tells by a descriptor. It spins for a short time only before that, since
-  // each poll is a system call. nullptr: by the port.
+  // Sleeps until what the rank waits for may have come, for at most so many nanoseconds. For ranks that no other rank
+  // wakes: their space has no other, and the link tells by a descriptor. A rank with such a function spins for a short
+  // time only, since each poll is a system call. nullptr: the rank sleeps at its port.
   void (*sleep)(std::uint64_t ns) = nullptr;
-  bool (*told)() =
-      nullptr;  // with `sleep`: does the descriptor tell of all that is waited for? Else sleeping is put off
+  // With `sleep`: whether the descriptor becomes readable for everything that the rank waits for. If not, the rank
+  // yields for longer before it sleeps, and sleeps for at most kUntoldNap at a time.
+  bool (*told)() = nullptr;
   std::atomic<unsigned>* waiting = nullptr;  // how many wait at the moment, where somebody wants to know; relaxed
   void (*entered)() = nullptr;               // called where a wait begins; together with `waiting`
   std::uint64_t longest_nap = 800'000;  // ns; naps end by themselves: the MPI library tells nobody that it is ready
@@ -35,10 +38,9 @@ inline void rest(unsigned pauses) {
   for (; pauses != 0; --pauses) pause();
 }
 
-// For BackoffSettings::pauses, on this processor. Whoever polls a line of memory all the time that another core is
-// about to write asks for it again the moment that it is taken away. Intel's server processors then have two requests
-// for one line, and the writer waits. With some time between two polls the line is there when it is asked for. Takes
-// some microseconds.
+// The value of BackoffSettings::pauses for this processor. A core that polls a cache line requests the line again as
+// soon as its writer invalidates it. On Intel's server processors this request delays the writer's store. Pauses
+// between polls avoid the second request. The measurement takes some microseconds.
 unsigned pauses_between_polls();
 
 class Backoff {
@@ -73,7 +75,7 @@ class Backoff {
       give_way(ready);
     }
   }
-  // The same where the poll of everything has been that of the settings, too.
+  // step() for a caller that has just called BackoffSettings::poll itself: does not call it again.
   template <class Ready>
   void step_after_all(Ready ready) {
     if (spin(backoff_settings_.pauses)) return;
@@ -87,7 +89,9 @@ class Backoff {
   }
 
  private:
-  static constexpr unsigned kBareSpins = 100;  // before the first pause, which alone takes a tenth of a message's way
+  // Spins before the first additional pause(), which takes about a tenth of a message's latency. With `pauses` above 0
+  // each spin has those from the first on.
+  static constexpr unsigned kBareSpins = 100;
   static constexpr unsigned kSpins = 2000;
   static constexpr unsigned kSpinsWithPauses = 500;  // with pauses between polls; some 40 us
   static constexpr unsigned kYields = 2000;          // about a millisecond

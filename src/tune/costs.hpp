@@ -5,8 +5,8 @@
 // Only their ratios matter, and only roughly: a wrong guess by two moves the border between two algorithms to where
 // they differ little. What is here was measured on the project's own machines, as each row says; it is not measured
 // when a job starts, since runs of the same job would then add in different orders. All ranks run the same arithmetic,
-// so the costs must be equal on all of them (job/job.hpp looks after that). Those of copying each rank may have for
-// itself: of what two have to agree on, one tells the other.
+// so the costs must be equal on all of them. The job compares option COSTS as a whole: communicators of ranks whose COSTS
+// differ stay with the MPI library.
 //
 // What stays a constant in the code: sizes that are laid out in memory which ranks share (payload in a line, eager
 // messages, slots of an inbox), and how long loops wait and how much a step may take.
@@ -23,11 +23,11 @@
 
 namespace urakata::tune {
 
-// Of messages that all travel in one way.
+// Of the messages of one medium: shared memory, the MPI library between nodes, or the wire.
 struct LinkCosts {
   double step;           // ns from the start of a send until the receiver can go on
   double message;        // ns for each further one, sent and received, while others are under way
-  double ask;            // ns more for a step whose message is above eager_bytes: the receiver is asked, and copies
+  double ask;            // ns more for a rendezvous: a message above eager_bytes
   double segment;        // ns for each further segment of a stream
   double byte;           // ns for each byte moved
   double add;            // ns for each byte reduced
@@ -35,15 +35,15 @@ struct LinkCosts {
 };
 
 struct CommonCosts {
-  double eager_bytes = 4096;  // longest message that goes without asking the receiver
-  // ns until the next of several ranks on a core has the core. No message arrives there before its receiver has got
-  // one. Of 4 ranks on 2 cores an allreduce of 32 KiB took 1.5 of the MPI library's time as rabenseifner (16 messages),
-  // 1.25 as recursive doubling (8), 1.0 by way of rank 0 (6).
+  double eager_bytes = 4096;  // longest message that the MPI library sends without asking the receiver
+  // ns until the next rank that shares the core runs. A message to a rank on a shared core takes at least so long.
+  // Measured with 4 ranks on 2 cores, an allreduce of 32 KiB, as parts of the MPI library's time: 1.5 as rabenseifner
+  // (16 messages), 1.25 as recursive doubling (8), 1.0 by way of rank 0 (6).
   double time_slice = 3000;
   double few_ranks = 8;    // that one can hear all at once
-  double many_ranks = 32;  // from which on those that send to one another get into each other's way
-  // Of a reduction in which ranks send nothing but their inputs: a message for each pair of ranks, and room for all
-  // inputs on each.
+  double many_ranks = 32;  // up to which all ranks can send to all others at once without contention
+  // Limits of a reduction in which each rank receives all inputs and reduces them itself. Above so many ranks, or so
+  // many bytes of inputs in all, the MPI library performs the reduction.
   double inputs_ranks = 64;
   double inputs_bytes = 16 * 1024 * 1024;
   double flat_bytes = 128 * 1024;    // up to which readers of the same memory do not wait for each other
@@ -84,11 +84,13 @@ struct ProgressThreadCosts {
 
 // The defaults.
 struct Costs {
-  // Fits the measurements of 2, 3 and 4 ranks with a core each (Granite Rapids, Open MPI 5) within a half. Segments:
-  // where a reduction follows, it begins before all has arrived; else the receiver copies whole messages once.
+  // Ranks of one node with a core each. The model's error is at most 50 % (2, 3 and 4 ranks, Granite Rapids, Open MPI
+  // 5). Segments: a reduction begins when its first segment has arrived. Without a reduction the receiver copies whole
+  // messages.
   LinkCosts node = {400, 200, 1800, 4000, 0.1, 0.075, 256 * 1024};
+  // Ranks of one node that share cores.
   LinkCosts crowded = {1000, 300, 0, 2000, 0.15, 0.1, 256 * 1024};
-  // TCP, 1 to 10 Gb/s: between the two, so that neither loses much. Segments: pieces that the MPI library sends without
+  // The MPI library over TCP: a compromise between 1 and 10 Gb/s. Segments: pieces that the MPI library sends without
   // asking the receiver first (Open MPI's TCP: below 64 KiB). Measured over four hosts with 1 Gb/s links: allgather and
   // alltoall from 256 KiB up take 0.6 to 0.75 of the time that whole messages take, a chain's bcast 0.4 instead
   // of 0.65.
@@ -130,8 +132,8 @@ std::string written_cost(double value);
 Result<Costs> read_costs(std::string_view list);
 bool in_list(std::string_view list, const CostRow& row);
 
-// In force in this process, by option COSTS; read at the first call. Where that has no such list (urakata-exec has made
-// it one) it is one line on standard error, and the defaults stand.
+// The costs in force in this process. The first call reads option COSTS, which urakata-exec has turned from a file into
+// a list. If the list is wrong, one line goes to standard error and the defaults apply.
 const Costs& costs();
 
 }  // namespace urakata::tune

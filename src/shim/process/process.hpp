@@ -38,7 +38,8 @@ class Process {
   // What MPI_Init and MPI_Init_thread do. `required` is what the program asks for; it gets its answer in `provided`.
   int initialise(int* argc, char*** argv, int required, int* provided);
   int finalise();
-  // The process ends without MPI_Finalize: only the progress threads are ended.
+  // Stops the progress threads and the submitter of the channel sets. Called in MPI_Finalize, and by an exit handler if
+  // the program ends without it.
   void stop_progress_threads();
 
   const tune::TransportChoice& transports() const { return transports_; }
@@ -52,23 +53,25 @@ class Process {
   const engine::Engines& engines() const { return engines_; }
   const tune::EngineChoice& engine_choice() const { return engine_choice_; }
   const tune::Placement& placement() const { return placement_; }
-  // The engine for the next communicator, of these ranks of MPI_COMM_WORLD: engines of the kind that pays there, dealt
-  // out in turn. nullptr: native.
+  // The engine for a new communicator of these ranks of MPI_COMM_WORLD: the best one, or the best one without a progress
+  // thread if the ranks share a node. nullptr: there is no engine.
   engine::Engine* next_engine(const std::vector<std::int32_t>& world_ranks);
 
  private:
-  job::Facts own_facts();             // asks the MPI library for its largest tag
+  job::Facts own_facts();             // this rank's record for Job::agree(), with as many contexts as tags allow
   std::int32_t make_communicators();  // the private ones; returned is the lowest rank on this node
   // Meets the other ranks and makes everything ready for operations. False: all is the MPI library's, on every rank
   // alike.
   bool set_up();
   void choose_messages(job::Bootstrap& world);
+  // Sets up the channel sets for engine `kernel`. Returns why the job cannot have this engine, the same on all ranks;
+  // empty: it has the engine. Collective.
   std::string why_no_kernel(job::Bootstrap& world);
   Sites meet_sites(job::Bootstrap& world, const Network& network);
   void open_stripes();
-  // Until what all ranks have sent to other sites has come there, or its stripes are lost. Collective.
+  // Waits until the other sites have received all that was sent to them, or the stripes are lost. Collective.
   void settle_stripes();
-  void judge_links();  // collective
+  void judge_links();  // drops rates of links that this job has found to be wrong; collective
   void make_engines();
   // Why a progress thread would have to call the MPI library for messages of this rank; empty: they all go by wire.
   std::string why_not_by_wire() const;
@@ -86,9 +89,10 @@ class Process {
   engine::Engines engines_;
   Progress progress_{engines_};
   transport::Failures failures_{MPI_ERR_OTHER};
-  job::OpenFiles open_before_;  // before the MPI library's MPI_Init; where there may be several nodes
-  std::string
-      better_network_;  // why messages to other nodes are best left to the MPI library; empty: nothing speaks for that
+  // The descriptors that were open before the MPI library's MPI_Init, to find out its network; where there may be
+  // several nodes.
+  job::OpenFiles open_before_;
+  std::string better_network_;  // the network of the MPI library that is better than TCP; empty: there is none
   job::Wiring wiring_;
   tune::TransportChoice transports_;
   tune::MessagesChoice messages_choice_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What can be done to a request, by what it stands for: a message, a running collective, an exchange with neighbours,
 // or a send that was finished when it was started. Each type has one object that implements these functions for all its
-// requests, like the function table of a file in a kernel. The calls that complete requests know nothing of types, but
-// for the fast paths of messages (fast_calls.hpp).
+// requests, like the function table of a file in a kernel. The calls that complete requests use these functions; they
+// look at types only for the fast paths of messages (fast_calls.hpp), for finished sends, and in MPI_Test.
 //
 // Functions that return int return an MPI error code; they call no error handler unless they say so.
 //
@@ -39,14 +39,15 @@ struct RequestResult {
 
 class RequestOperations {
  public:
-  // Starts a persistent request that is inactive. It may only be noted in `together`, whose start() follows; nullptr:
-  // it is started at once. The error handler has been called.
+  // Starts a persistent request that is inactive. With `together`, the start may be left to StartList::start(), which
+  // the caller calls then; nullptr: the request is started at once. On an error the error handler has been called.
   virtual int start(Request& request, StartList* together) const = 0;
   // Whether an active request is done.
   virtual bool done(const Request& request) const = 0;
   // Returns when an active request is done. Makes progress of everything else meanwhile.
   virtual void wait(Request& request) const = 0;
-  // A call has found the request unfinished that does not wait for this request alone.
+  // A call that does not block until this request is done, as MPI_Test, has found it unfinished. After many such calls a
+  // send copies its payload aside.
   virtual void note_unsuccessful_test(Request& /*request*/) const {}
   // Whether a thread that waits for the request has to wait at the endpoint.
   virtual bool waits_at_endpoint(const Request& request) const = 0;
@@ -61,7 +62,8 @@ class RequestOperations {
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
   virtual std::uint64_t received(const Request& request) const = 0;
 
-  // Tries to cancel the request. False: it is of no type that can be cancelled, or inactive.
+  // MPI_Cancel. True: the call succeeds; a receive that has not matched is cancelled, and a send completes as always.
+  // False: MPI_ERR_REQUEST, for a collective, an exchange or an inactive message.
   virtual bool cancel(Request& /*request*/) const { return false; }
   // The program frees the request. True: the request goes on and is destroyed when it is over; the caller must not touch
   // it any more. False: the caller destroys it.
