@@ -9,6 +9,7 @@
 
 namespace urakata::shim {
 
+// The null handles until MPI_Init has made them, and in a run that is all the MPI library's.
 struct PrivateComms {
   MPI_Comm world{};  // a duplicate of MPI_COMM_WORLD
   // That of MPI_COMM_SELF, which is the program's own: a thread of it may be in a collective there at any time.

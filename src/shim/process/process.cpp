@@ -125,6 +125,13 @@ Process& make_process() {
   return *the;
 }
 
+// The values of null handles are the MPI library's, and not known when this library is loaded.
+Process::Process() {
+  private_comms.world = private_comms.self = MPI_COMM_NULL;
+  private_comms.world_group = MPI_GROUP_NULL;
+  the_progress = &progress_;
+}
+
 int Process::initialise(int* argc, char*** argv, int required, int* provided) {
   const Options& wish = options();
   const Launcher started = launcher();

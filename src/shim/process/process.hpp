@@ -33,7 +33,7 @@ namespace urakata::shim {
 
 class Process {
  public:
-  Process() { the_progress = &progress_; }
+  Process();
 
   // What MPI_Init and MPI_Init_thread do. `required` is what the program asks for; it gets its answer in `provided`.
   int initialise(int* argc, char*** argv, int required, int* provided);
