@@ -124,8 +124,10 @@ void ChannelSet::take(const Ring::Outcome& outcome, std::vector<Done>& done) {
 void ChannelSet::reap(std::vector<Done>& done) {
   if (in_flight() == 0) return;
   if (!lock_.try_lock()) return;  // the submitter's thread may have it: then the next time
-  take_ended(done);
-  lock_.unlock();
+  {
+    const LockGuard guard(lock_, std::adopt_lock);
+    take_ended(done);
+  }
   submit(false);
 }
 

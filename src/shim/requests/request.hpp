@@ -67,7 +67,10 @@ struct alignas(64) Request {
   }
   bool is_message() const { return type == RequestType::message; }
   const RequestOperations& operations() const { return *request_operations[static_cast<std::size_t>(type)]; }
-  bool finished() const { return !active || (is_message() ? message.done() : operations().done(*this)); }
+  bool finished() const {
+    if (!active || type == RequestType::finished_send) return true;
+    return is_message() ? message.done() : operations().done(*this);
+  }
 };
 
 // The request of every send that was finished when it was started: it holds nothing, and lives for ever. One of the
