@@ -28,14 +28,18 @@ TEST(SpinLock, OneThreadAtATime) {
   EXPECT_EQ(count, kThreads * kTurns);
 }
 
+// Apart, since clang's analysis does not follow a lock through EXPECT_TRUE().
+bool tried(SpinLock& lock) URAKATA_NOT_ANALYSED { return lock.try_lock(); }
+void give_back(SpinLock& lock) URAKATA_NOT_ANALYSED { lock.unlock(); }
+
 TEST(SpinLock, IsTriedInVainWhileItIsTaken) {
   for (const bool alone : {false, true}) {
     one_at_a_time = alone;
     SpinLock lock;
-    EXPECT_TRUE(lock.try_lock());
-    EXPECT_FALSE(lock.try_lock());
-    lock.unlock();
-    EXPECT_TRUE(lock.try_lock());
+    EXPECT_TRUE(tried(lock));
+    EXPECT_FALSE(tried(lock));
+    give_back(lock);
+    EXPECT_TRUE(tried(lock));
   }
   one_at_a_time = false;
 }
