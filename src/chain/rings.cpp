@@ -23,12 +23,12 @@ Rings::~Rings() {
     SocketWatch::closed(served.ring->descriptor());
     served.ring.reset();
   }
-  if (readiness_ >= 0) close(readiness_);
+  if (epoll_ >= 0) close(epoll_);
 }
 
 Status Rings::open() {
-  readiness_ = epoll_create1(EPOLL_CLOEXEC);
-  if (readiness_ < 0) return system_error("no descriptor is left");
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  if (epoll_ < 0) return system_error("no descriptor is left");
   static_assert(std::size_t{kFirstRoom} << (kMostRings - 1) == kMostEntries);
   return add(kFirstRoom);
 }
@@ -38,7 +38,7 @@ Status Rings::add(std::size_t requests) {
   if (!opened.ok()) return opened.error();
   epoll_event event{};
   event.events = EPOLLIN;
-  epoll_ctl(readiness_, EPOLL_CTL_ADD, (*opened)->descriptor(), &event);
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, (*opened)->descriptor(), &event);
   SocketWatch::leave_out((*opened)->descriptor());
   const std::size_t count = made_.load(std::memory_order_relaxed);
   rings_[count].ring = std::move(*opened);

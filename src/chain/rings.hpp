@@ -28,7 +28,7 @@ class Rings {
   // Makes the first ring. Once, before all else.
   Status open();
 
-  int descriptor() const { return readiness_; }  // readable while there are results
+  int descriptor() const { return epoll_; }  // readable while there are results
   // Whether a result is there. Makes no system call and takes no lock.
   bool readiness() const {
     const std::size_t count = made_.load(std::memory_order_acquire);
@@ -67,7 +67,7 @@ class Rings {
   Served& newest() { return rings_[made_.load(std::memory_order_relaxed) - 1]; }
   Status add(std::size_t requests);
 
-  int readiness_ = -1;                    // an epoll set of the rings; constant once open() has ended
+  int epoll_ = -1;                        // an epoll set of the rings; constant once open() has ended
   std::array<Served, kMostRings> rings_;  // the first made_ exist, and rings_[made_ - 1] takes new operations
   std::atomic<std::size_t> made_{0};      // release and acquire: rings of which the pointers are there
   bool refused_ = false;                  // by the kernel: a larger one

@@ -28,7 +28,7 @@ struct BackoffSettings {
   void (*sleep)(std::uint64_t ns) = nullptr;
   // With `sleep`: whether the descriptor becomes readable for everything that the rank waits for. If not, the rank
   // yields for longer before it sleeps, and sleeps for at most kUntoldNap at a time.
-  bool (*told)() = nullptr;
+  bool (*descriptor_covers_all)() = nullptr;
   std::atomic<unsigned>* waiting = nullptr;  // how many wait at the moment, where somebody wants to know; relaxed
   void (*entered)() = nullptr;               // called where a wait begins; together with `waiting`
   std::uint64_t longest_nap = 800'000;  // ns; naps end by themselves: the MPI library tells nobody that it is ready
@@ -120,7 +120,7 @@ class Backoff {
 
   template <class Ready>
   void give_way(Ready ready) {
-    if (taken_ < spins_ + yields_ || (taken_ < kYields && !told())) {
+    if (taken_ < spins_ + yields_ || (taken_ < kYields && !covered())) {
       ++taken_;
       if (!backoff_settings_.poll_gives_way) yield();
     } else {
@@ -128,12 +128,12 @@ class Backoff {
     }
   }
 
-  bool told() const { return backoff_settings_.sleep == nullptr || backoff_settings_.told(); }
+  bool covered() const { return backoff_settings_.sleep == nullptr || backoff_settings_.descriptor_covers_all(); }
 
   template <class Ready>
   void nap(Ready ready) {
     if (backoff_settings_.sleep != nullptr) {
-      backoff_settings_.sleep(told() ? nap_ns_ : std::min(nap_ns_, kUntoldNap));
+      backoff_settings_.sleep(covered() ? nap_ns_ : std::min(nap_ns_, kUntoldNap));
     } else {
       port_.sleep(nap_ns_, [&] {
         return ready() || port_.inbox.peek() != nullptr || port_.assist.load() != nullptr || port_.further_readiness();

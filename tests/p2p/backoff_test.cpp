@@ -24,7 +24,8 @@ TEST(Backoff, NapsBrieflyWhereSomebodyTellsNobody) {
   for (const bool told : {true, false}) {
     all_told = told;
     longest = naps = 0;
-    const BackoffSettings settings{.oversubscribed = true, .sleep = note, .told = [] { return all_told; }};
+    const BackoffSettings settings{
+        .oversubscribed = true, .sleep = note, .descriptor_covers_all = [] { return all_told; }};
     Backoff backoff(port, settings);
     const auto never = [] { return false; };
     for (int i = 0; i < 100; ++i) backoff.step(never);

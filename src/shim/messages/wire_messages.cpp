@@ -32,7 +32,7 @@ void sleep_by_link(std::uint64_t ns) { link()->wait(ns); }
 // The MPI library tells nobody of its messages, and a receive from any source may wait for one of those, too.
 bool asks_native() { return mixed_queue != nullptr && mixed_queue->open(); }
 
-bool told_by_link() { return !asks_native(); }
+bool link_covers_all() { return !asks_native(); }
 unsigned turns_of_link() { return asks_native() ? mixed_queue->turns_of_endpoint() : 1; }
 
 bool lost(const EndpointComm::Peer& peer) { return peer.link != p2p::kNoPeer && endpoint()->lost(peer.link); }
@@ -108,7 +108,7 @@ void wait_by_link(bool in_space, p2p::BackoffSettings& settings) {
     settings.longest_nap = kLongestNap;
   } else {
     settings.sleep = sleep_by_link;
-    settings.told = told_by_link;
+    settings.descriptor_covers_all = link_covers_all;
     settings.poll_gives_way = native_gives_way();
     // Others want the core, too, also where this node's ranks have one each (containers). A spin of 50 us before each
     // yield made a ring of 8 B on three test hosts with two cores take 45 us; without it takes 26, the MPI library's
