@@ -10,8 +10,8 @@
 #include "collectives/collectives.hpp"
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/call_side.hpp"
-#include "shim/collectives/prepared.hpp"
 #include "shim/communicators/communicator.hpp"
+#include "shim/communicators/prepared.hpp"
 #include "shim/types/operation.hpp"
 
 namespace urakata::shim {

@@ -28,7 +28,7 @@
 #include "shim/collectives/call_reading.hpp"
 #include "shim/collectives/channel_agreement.hpp"
 #include "shim/collectives/exchange_progress.hpp"
-#include "shim/collectives/neighbour_exchange.hpp"
+#include "shim/requests/neighbour_exchange.hpp"
 
 namespace urakata::shim {
 

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <utility>
 
-#include "shim/collectives/prepared.hpp"
 #include "shim/collectives/start.hpp"
 #include "shim/communicators/communicator.hpp"
-#include "shim/profile/profiled.hpp"
-#include "shim/requests/completion.hpp"
-#include "shim/requests/engine_wait.hpp"
+#include "shim/communicators/prepared.hpp"
+#include "shim/completion/completion.hpp"
+#include "shim/process/profiled.hpp"
+#include "shim/progress/engine_wait.hpp"
 #include "shim/requests/request.hpp"
 #include "shim/types/datatype.hpp"
 

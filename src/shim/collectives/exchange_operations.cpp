@@ -6,11 +6,11 @@
 
 #include "base/clock.hpp"
 #include "shim/collectives/collective_operations.hpp"
-#include "shim/collectives/neighbour_exchange.hpp"
 #include "shim/communicators/communicator.hpp"
+#include "shim/completion/completion.hpp"
+#include "shim/process/profiled.hpp"
 #include "shim/process/space.hpp"
-#include "shim/profile/profiled.hpp"
-#include "shim/requests/completion.hpp"
+#include "shim/requests/neighbour_exchange.hpp"
 #include "shim/requests/request.hpp"
 
 namespace urakata::shim {

@@ -11,7 +11,7 @@
 #include "base/fallback_progress.hpp"
 #include "base/options/options.hpp"
 #include "shim/collectives/channel_exchange.hpp"
-#include "shim/process/process.hpp"
+#include "shim/lifecycle/process.hpp"
 #include "shim/process/space.hpp"
 
 namespace urakata::shim {

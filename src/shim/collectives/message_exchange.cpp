@@ -9,16 +9,16 @@
 #include "base/reserve.hpp"
 #include "observe/observer.hpp"
 #include "shim/collectives/call_binding.hpp"
-#include "shim/collectives/staging.hpp"
 #include "shim/collectives/start.hpp"
+#include "shim/completion/completion.hpp"
 #include "shim/messages/message.hpp"
 #include "shim/native/without_memory.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process_state.hpp"
+#include "shim/process/profiled.hpp"
 #include "shim/process/space.hpp"
-#include "shim/profile/profiled.hpp"
-#include "shim/requests/completion.hpp"
 #include "shim/requests/request.hpp"
+#include "shim/requests/staging.hpp"
 
 namespace urakata::shim {
 

@@ -18,8 +18,8 @@
 
 #include "shim/collectives/call.hpp"
 #include "shim/collectives/call_reading.hpp"
-#include "shim/collectives/neighbour_exchange.hpp"
 #include "shim/messages/message_arguments.hpp"
+#include "shim/requests/neighbour_exchange.hpp"
 
 namespace urakata::shim {
 

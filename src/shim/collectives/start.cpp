@@ -19,18 +19,18 @@
 #include "shim/collectives/channel_agreement.hpp"
 #include "shim/collectives/channel_exchange.hpp"
 #include "shim/collectives/message_exchange.hpp"
+#include "shim/collectives/native_messages.hpp"
 #include "shim/collectives/prepare.hpp"
-#include "shim/collectives/staging.hpp"
 #include "shim/collectives/start_meter.hpp"
+#include "shim/completion/completion.hpp"
 #include "shim/kernel/kernel_operations.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/native/native_messages.hpp"
 #include "shim/native/without_memory.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process_state.hpp"
+#include "shim/process/profiled.hpp"
 #include "shim/process/space.hpp"
-#include "shim/profile/profiled.hpp"
-#include "shim/requests/completion.hpp"
+#include "shim/requests/staging.hpp"
 
 namespace urakata::shim {
 

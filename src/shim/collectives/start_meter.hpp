@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/clock.hpp"
-#include "shim/native/native_messages.hpp"
+#include "shim/collectives/native_messages.hpp"
 #include "shim/process/process_state.hpp"
 
 namespace urakata::shim {

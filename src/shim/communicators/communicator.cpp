@@ -11,12 +11,12 @@
 #include "base/mutex.hpp"
 #include "base/waiting.hpp"
 #include "shim/communicators/communicator_origin.hpp"
+#include "shim/lifecycle/process.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/private_comms.hpp"
-#include "shim/process/process.hpp"
 #include "shim/process/process_state.hpp"
-#include "shim/requests/progress.hpp"
+#include "shim/progress/progress.hpp"
 #include "shim/sites/between_sites.hpp"
 
 namespace urakata::shim {

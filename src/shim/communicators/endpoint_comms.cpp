@@ -12,8 +12,8 @@
 #include "shim/native/native_library.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/process/space.hpp"
+#include "shim/progress/wait_until.hpp"
 #include "shim/requests/request.hpp"
-#include "shim/requests/wait_until.hpp"
 
 namespace urakata::shim {
 

@@ -19,10 +19,10 @@
 #include "engine/kernel.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/kernel/ebpf_offload.hpp"
+#include "shim/lifecycle/process.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/obstacle.hpp"
-#include "shim/process/process.hpp"
 #include "shim/process/said_once.hpp"
 #include "tune/engine_choice.hpp"
 

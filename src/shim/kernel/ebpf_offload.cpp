@@ -10,8 +10,8 @@
 
 #include "base/log.hpp"
 #include "base/options/options.hpp"
+#include "shim/lifecycle/process.hpp"
 #include "shim/process/obstacle.hpp"
-#include "shim/process/process.hpp"
 #include "shim/process/said_once.hpp"
 #include "transport/wire/sockets.hpp"
 #include "xdp/table.hpp"

@@ -14,7 +14,7 @@
 #include "base/result.hpp"
 #include "collectives/collectives.hpp"
 #include "shim/collectives/call_reading.hpp"
-#include "shim/collectives/prepared.hpp"
+#include "shim/communicators/prepared.hpp"
 
 namespace urakata::shim {
 

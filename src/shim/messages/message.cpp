@@ -3,17 +3,17 @@
 
 #include <sched.h>
 
-#include "shim/collectives/staging.hpp"
+#include "shim/completion/completion.hpp"
 #include "shim/messages/fast_calls.hpp"
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/space.hpp"
-#include "shim/requests/completion.hpp"
-#include "shim/requests/progress.hpp"
+#include "shim/progress/progress.hpp"
+#include "shim/progress/wait_until.hpp"
 #include "shim/requests/request.hpp"
+#include "shim/requests/staging.hpp"
 #include "shim/requests/status.hpp"
-#include "shim/requests/wait_until.hpp"
 
 namespace urakata::shim {
 

@@ -9,8 +9,8 @@
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/process_state.hpp"
+#include "shim/process/profiled.hpp"
 #include "shim/process/space.hpp"
-#include "shim/profile/profiled.hpp"
 #include "shim/requests/request.hpp"
 
 namespace urakata::shim {

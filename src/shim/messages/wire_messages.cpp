@@ -8,11 +8,11 @@
 #include "base/log.hpp"
 #include "base/options/options.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
+#include "shim/lifecycle/process.hpp"
 #include "shim/messages/native_receive_calls.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process.hpp"
 #include "shim/process/process_sites.hpp"
-#include "shim/requests/wait_until.hpp"
+#include "shim/progress/wait_until.hpp"
 #include "space/registry.hpp"
 
 namespace urakata::shim {

@@ -11,9 +11,9 @@
 #include "base/options/options.hpp"
 #include "job/site_exchange.hpp"
 #include "job/sites.hpp"
-#include "shim/process/process.hpp"
+#include "shim/lifecycle/process.hpp"
+#include "shim/lifecycle/refusal.hpp"
 #include "shim/process/process_state.hpp"
-#include "shim/process/refusal.hpp"
 #include "shim/sites/between_sites.hpp"
 
 namespace urakata::shim {

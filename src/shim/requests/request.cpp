@@ -14,10 +14,10 @@
 #include "base/mutex.hpp"
 #include "base/reserve.hpp"
 #include "base/spin_lock.hpp"
-#include "shim/collectives/neighbour_exchange.hpp"
-#include "shim/collectives/prepared.hpp"
-#include "shim/collectives/staging.hpp"
+#include "shim/communicators/prepared.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/requests/neighbour_exchange.hpp"
+#include "shim/requests/staging.hpp"
 
 namespace urakata::shim {
 

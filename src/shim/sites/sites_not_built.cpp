@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The interface to the component for collectives between sites, in a build without it (URAKATA_SITES=OFF).
-#include "shim/process/process.hpp"
+#include "shim/lifecycle/process.hpp"
 #include "shim/sites/between_sites.hpp"
 
 namespace urakata::shim {

@@ -7,7 +7,7 @@
 #include "shim/native/native_library.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process_state.hpp"
-#include "shim/profile/profiled.hpp"
+#include "shim/process/profiled.hpp"
 #include "shim/user/user_error.hpp"
 #include "shim/user/user_halo.hpp"
 #include "urakata.h"

@@ -8,7 +8,7 @@
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/process_state.hpp"
-#include "shim/requests/progress.hpp"
+#include "shim/progress/progress.hpp"
 
 namespace urakata::shim {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "shim/collectives/prepared.hpp"
 #include "shim/collectives/start_meter.hpp"
 #include "shim/communicators/communicator.hpp"
+#include "shim/communicators/prepared.hpp"
 #include "shim/kernel/channel_sets.hpp"
 #include "shim/native/abi.hpp"
 #include "shim/native/native_bootstrap.hpp"

@@ -8,8 +8,8 @@
 #include "shim/messages/message.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/process_state.hpp"
-#include "shim/profile/profiled.hpp"
-#include "shim/requests/progress.hpp"
+#include "shim/process/profiled.hpp"
+#include "shim/progress/progress.hpp"
 
 namespace urakata::shim {
 

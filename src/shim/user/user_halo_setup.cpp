@@ -5,10 +5,10 @@
 
 #include "observe/observer.hpp"
 #include "shim/communicators/communicator.hpp"
+#include "shim/lifecycle/process.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/devices.hpp"
-#include "shim/process/process.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/types/datatype.hpp"
 #include "shim/user/halo_meeting.hpp"

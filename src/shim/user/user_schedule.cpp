@@ -15,7 +15,7 @@
 #include "shim/native/without_memory.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process_state.hpp"
-#include "shim/profile/profiled.hpp"
+#include "shim/process/profiled.hpp"
 #include "shim/types/datatype.hpp"
 #include "shim/types/operation.hpp"
 #include "shim/user/user_error.hpp"

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shim/lifecycle/finalize_callback.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <list>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "base/progress_thread.hpp"
+#include "shim/native/entries.hpp"
+#include "shim/native/native_library.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+using End = void (*)();
+constinit End at_end = nullptr;                 // nullptr once it was called
+constinit int code_of_deletions = MPI_SUCCESS;  // the last error of delete_attributes_of_self()
+
+void end_once() {
+  if (const End end = std::exchange(at_end, nullptr)) end();
+}
+
+int leave_out_of_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+// MPI_Finalize so reports the error of a callback that came before it.
+int deleted(MPI_Comm, int, void*, void*) {
+  end_once();
+  return code_of_deletions;
+}
+
+// The program's functions of a keyval, behind ours.
+struct Functions {
+  MPI_Comm_copy_attr_function* copy;
+  MPI_Comm_delete_attr_function* erase;
+  void* extra;
+  bool operator==(const Functions&) const = default;
+};
+
+struct Keys {
+  Mutex lock;
+  // Each once, for ever: nobody tells when the last attribute of a keyval is gone.
+  std::list<Functions> functions URAKATA_GUARDED_BY(lock);
+  std::vector<int> ours URAKATA_GUARDED_BY(lock);  // keyvals whose functions are ours
+  std::vector<int> of_self
+      URAKATA_GUARDED_BY(lock);  // of these: set on MPI_COMM_SELF, in this order; some may have been deleted since
+};
+Keys& keys() {
+  static auto* made = new Keys;
+  return *made;
+}
+
+// In an MPI_Finalize that calls no further callback once one has returned an error.
+constinit bool last_at_error = false;
+constinit int being_deleted = MPI_KEYVAL_INVALID;  // by delete_attributes_of_self()
+
+int copy_attribute(MPI_Comm comm, int key, void* extra, void* value, void* copied, int* flag) {
+  const auto& of = *static_cast<const Functions*>(extra);
+  return of.copy(comm, key, of.extra, value, copied, flag);
+}
+
+int delete_attribute(MPI_Comm comm, int key, void* value, void* extra) {
+  const auto& of = *static_cast<const Functions*>(extra);
+  const int code = of.erase(comm, key, value, of.extra);
+  if (comm != MPI_COMM_SELF || code == MPI_SUCCESS) return code;
+  if (key == being_deleted) {  // else the attribute stays, and MPI_Finalize calls the function again
+    code_of_deletions = code;
+    return MPI_SUCCESS;
+  }
+  if (last_at_error) end_once();
+  return code;
+}
+
+// Not one of the small numbers that stand for MPI_COMM_NULL_COPY_FN and its like.
+template <class Function>
+bool is_function(Function* function) {
+  return reinterpret_cast<std::uintptr_t>(function) > 0xff;
+}
+
+int create_keyval(const Functions& of, int* key) {
+  Keys& all = keys();
+  Functions* kept = nullptr;
+  {
+    const LockGuard guard(all.lock);
+    const auto found = std::ranges::find(all.functions, of);
+    kept = found != all.functions.end() ? &*found : &all.functions.emplace_back(of);
+  }
+  const int code = native.Comm_create_keyval(is_function(of.copy) ? copy_attribute : of.copy,
+                                             is_function(of.erase) ? delete_attribute : of.erase, key, kept);
+  if (code == MPI_SUCCESS) {
+    const LockGuard guard(all.lock);
+    std::erase(all.ours, *key);
+    all.ours.push_back(*key);
+  }
+  return code;
+}
+
+void note_key_of_self(int key) {
+  Keys& all = keys();
+  const LockGuard guard(all.lock);
+  std::erase(all.of_self, key);
+  if (std::ranges::count(all.ours, key) != 0) all.of_self.push_back(key);
+}
+
+// The last one; MPI_KEYVAL_INVALID: there are none left.
+int take_key_of_self() {
+  const LockGuard guard(keys().lock);
+  std::vector<int>& all = keys().of_self;
+  if (all.empty()) return MPI_KEYVAL_INVALID;
+  const int key = all.back();
+  all.pop_back();
+  return key;
+}
+
+// Has MPI_COMM_SELF an attribute of this key, which may be none any more?
+bool has_attribute(int key) {
+  MPI_Errhandler handler{};
+  if (native.Comm_get_errhandler(MPI_COMM_SELF, &handler) != MPI_SUCCESS) return false;
+  native.Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  void* value = nullptr;
+  int found = 0;
+  const int code = native.Comm_get_attr(MPI_COMM_SELF, key, &value, &found);
+  native.Comm_set_errhandler(MPI_COMM_SELF, handler);
+  native.Errhandler_free(&handler);
+  return code == MPI_SUCCESS && found != 0;
+}
+
+bool finalized() {
+  int flag = 0;
+  native.Finalized(&flag);
+  return flag != 0;
+}
+
+// Open MPI calls no further callback once one of the program's has returned an error. It then waits for the other ranks
+// and still allows all calls, while its progress loop calls this. For a callback that is not behind delete_attribute(),
+// as Fortran's: where all ranks are in MPI_Finalize already, the wait may end before.
+int end_after_failed_callback() {
+  if (at_end != nullptr && !on_progress_thread && finalized()) end_once();
+  return 0;
+}
+
+}  // namespace
+
+bool set_finalize_callback(void (*end)()) {
+  int key = MPI_KEYVAL_INVALID;
+  if (native.Comm_create_keyval(leave_out_of_copy, deleted, &key, nullptr) != MPI_SUCCESS) return false;
+  const bool set = native.Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS;
+  native.Comm_free_keyval(&key);  // the attribute keeps it
+  if (set) at_end = end;
+  return set;
+}
+
+void delete_attributes_of_self() {
+  auto* const delete_one = reinterpret_cast<decltype(&PMPI_Comm_delete_attr)>(native_symbol("PMPI_Comm_delete_attr"));
+  if (delete_one == nullptr) return;
+  for (int key = take_key_of_self(); key != MPI_KEYVAL_INVALID; key = take_key_of_self()) {
+    being_deleted = key;
+    if (has_attribute(key)) delete_one(MPI_COMM_SELF, key);
+  }
+  being_deleted = MPI_KEYVAL_INVALID;
+}
+
+int finalize_with_callback() {
+  const bool hook = native.progress_register != nullptr;
+  if (hook) native.progress_register(end_after_failed_callback);
+  last_at_error = hook;
+  const int code = native.Finalize();
+  last_at_error = false;
+  // MPICH calls the callbacks in a later MPI_Session_finalize where the program has a session. Its library stays until
+  // then, so the end need not wait.
+  if (!hook && finalized()) end_once();
+  // From here on nothing of ours may run, also where the library has left our callback out.
+  at_end = nullptr;
+  if (hook && native.progress_unregister != nullptr) native.progress_unregister(end_after_failed_callback);
+  return code;
+}
+
+}  // namespace urakata::shim
+
+extern "C" {
+
+using namespace urakata::shim;
+
+// Ours stand before the program's functions.
+URAKATA_EXPORT int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* erase,
+                                          int* key, void* extra) {
+  need_native();
+  if (key == nullptr || inside_native(__builtin_return_address(0))) {
+    return native.Comm_create_keyval(copy, erase, key, extra);
+  }
+  return create_keyval({copy, erase, extra}, key);
+}
+
+URAKATA_EXPORT int MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
+  need_native();
+  const int code = native.Comm_set_attr(comm, key, value);
+  // The MPI library sets some for itself (MPI-IO).
+  if (code == MPI_SUCCESS && comm == MPI_COMM_SELF && !inside_native(__builtin_return_address(0)))
+    note_key_of_self(key);
+  return code;
+}
+
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function*, MPI_Comm_delete_attr_function*, int*, void*)
+    URAKATA_ALIAS(MPI_Comm_create_keyval);
+int PMPI_Comm_set_attr(MPI_Comm, int, void*) URAKATA_ALIAS(MPI_Comm_set_attr);
+
+}  // extern "C"
