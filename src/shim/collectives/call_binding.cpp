@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "shim/process/allocation_count.hpp"
 #include "shim/process/process_state.hpp"
 
 namespace urakata::shim {

@@ -23,13 +23,13 @@ int tag_of(std::int32_t context) { return private_comms.largest_tag - 1 - contex
 void send_answer(const Communicator& comm, std::uint32_t to, ChannelAnswer answer) {
   const Word word{comm.number_at(to), answer};
   MPI_Request request = MPI_REQUEST_NULL;
-  native.Isend(&word, sizeof word, MPI_BYTE, comm.world[to], tag_of(comm.contexts[to]), private_world(), &request);
+  native.Isend(&word, sizeof word, MPI_BYTE, comm.world[to], tag_of(comm.contexts[to]), private_comms.world, &request);
   native.Wait(&request, MPI_STATUS_IGNORE);
 }
 
 ChannelAnswer heard_from(const Communicator& comm, std::uint32_t from) {
   for (Word word{};;) {
-    if (native.Recv(&word, sizeof word, MPI_BYTE, comm.world[from], tag_of(comm.context), private_world(),
+    if (native.Recv(&word, sizeof word, MPI_BYTE, comm.world[from], tag_of(comm.context), private_comms.world,
                     MPI_STATUS_IGNORE) != MPI_SUCCESS) {
       return ChannelAnswer::no;
     }

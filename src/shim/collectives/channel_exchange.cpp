@@ -17,6 +17,7 @@
 #include "shim/lifecycle/process.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/native/private_comms.hpp"
 #include "shim/process/copying_costs.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process_sites.hpp"
@@ -213,8 +214,8 @@ bool ChannelExchange::join_all(const Reading& reading, const Communicator& group
     const std::size_t s = order.empty() ? i : order[i];
     if (sources[s] == Neighbourhood::kNobody) continue;
     got.emplace_back(channel[s], halo::Record{});
-    native.Irecv(&got.back().second, kBytes, MPI_BYTE, group.world[sources[s]], group.tag_from(0, 0), private_world(),
-                 &requests.emplace_back());
+    native.Irecv(&got.back().second, kBytes, MPI_BYTE, group.world[sources[s]], group.tag_from(0, 0),
+                 private_comms.world, &requests.emplace_back());
   }
   std::vector<halo::Record> sent;
   sent.reserve(destinations.size());
@@ -222,7 +223,7 @@ bool ChannelExchange::join_all(const Reading& reading, const Communicator& group
     if (to == Neighbourhood::kNobody) continue;
     sent.push_back(channel_.record(sent.size()));
     native.Isend(&sent.back(), kBytes, MPI_BYTE, group.world[to], group.tag_to(static_cast<std::int32_t>(to), 0, 0),
-                 private_world(), &requests.emplace_back());
+                 private_comms.world, &requests.emplace_back());
   }
   native.Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   bool good = true;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "shim/communicators/communicator.hpp"
 #include "shim/native/large_count.hpp"
 #include "shim/native/private_comms.hpp"
 #include "shim/process/process_state.hpp"
@@ -52,13 +51,13 @@ std::uint64_t native_ticks() { return ticks; }
 
 int NativeMessages::isend(const transport::Message& message, MPI_Request* request) {
   return post(message, [&](int count, MPI_Datatype type) {
-    return native.Isend(message.address, count, type, message.peer, message.tag, private_world(), request);
+    return native.Isend(message.address, count, type, message.peer, message.tag, private_comms.world, request);
   });
 }
 
 int NativeMessages::irecv(const transport::Message& message, MPI_Request* request) {
   return post(message, [&](int count, MPI_Datatype type) {
-    return native.Irecv(message.address, count, type, message.peer, message.tag, private_world(), request);
+    return native.Irecv(message.address, count, type, message.peer, message.tag, private_comms.world, request);
   });
 }
 
@@ -77,14 +76,14 @@ constexpr int kNotice = 4;  // integers
 static_assert(sizeof(transport::Notice) == kNotice * sizeof(int));
 
 int NativeMessages::isend_notice(std::int32_t peer, const transport::Notice& notice, MPI_Request* request) {
-  return native.Isend(&notice, kNotice, MPI_INT, peer, private_comms.largest_tag, private_world(), request);
+  return native.Isend(&notice, kNotice, MPI_INT, peer, private_comms.largest_tag, private_comms.world, request);
 }
 
 bool NativeMessages::take_notice(transport::Notice* notice) {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
-  const int code =
-      native.Improbe(MPI_ANY_SOURCE, private_comms.largest_tag, private_world(), &found, &message, MPI_STATUS_IGNORE);
+  const int code = native.Improbe(MPI_ANY_SOURCE, private_comms.largest_tag, private_comms.world, &found, &message,
+                                  MPI_STATUS_IGNORE);
   return code == MPI_SUCCESS && found != 0 &&
          native.Mrecv(notice, kNotice, MPI_INT, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
@@ -93,7 +92,7 @@ bool NativeMessages::take_notice(transport::Notice* notice) {
 bool NativeMessages::take_away(std::int32_t peer, std::int32_t tag, MPI_Request* request) {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
-  const int code = native.Improbe(peer, tag, private_world(), &found, &message, MPI_STATUS_IGNORE);
+  const int code = native.Improbe(peer, tag, private_comms.world, &found, &message, MPI_STATUS_IGNORE);
   return code == MPI_SUCCESS && found != 0 && native.Imrecv(nullptr, 0, MPI_BYTE, &message, request) == MPI_SUCCESS;
 }
 

@@ -12,6 +12,7 @@
 #include "collectives/schedule_table.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/kernel/kernel_operations.hpp"
+#include "shim/process/allocation_count.hpp"
 #include "shim/sites/between_sites.hpp"
 #include "tune/decision.hpp"
 

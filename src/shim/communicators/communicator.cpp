@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <mutex>
-#include <numeric>
 
 #include "base/handle_map.hpp"
 #include "base/log.hpp"
@@ -15,6 +14,7 @@
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/private_comms.hpp"
+#include "shim/native/world_ranks.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/progress/progress.hpp"
 #include "shim/sites/between_sites.hpp"
@@ -141,24 +141,6 @@ Prepared* Communicator::keep(std::unique_ptr<Prepared> made) {
   return cache_.back().get();
 }
 
-std::vector<std::int32_t> world_ranks(MPI_Comm handle) {
-  int size = 0;
-  native.Comm_size(handle, &size);
-  MPI_Group group = MPI_GROUP_NULL;
-  native.Comm_group(handle, &group);
-  std::vector<int> own(static_cast<std::size_t>(size));
-  std::iota(own.begin(), own.end(), 0);
-  std::vector<std::int32_t> world(own.size());
-  MPI_Group all = private_comms.world_group;
-  const bool none = all == MPI_GROUP_NULL;  // in a run that is all the MPI library's
-  if (none) native.Comm_group(MPI_COMM_WORLD, &all);
-  native.Group_translate_ranks(group, size, own.data(), all, world.data());
-  native.Group_free(&group);
-  if (none) native.Group_free(&all);
-  if (std::find(world.begin(), world.end(), MPI_UNDEFINED) != world.end()) world.clear();
-  return world;
-}
-
 Communicator* communicator(MPI_Comm handle) {
   if (handle == MPI_COMM_NULL) return nullptr;
   const auto found = communicators().find(handle);
@@ -278,7 +260,5 @@ void drain(MPI_Comm handle) {
     if (!the_progress->step_all()) ladder.step();
   }
 }
-
-MPI_Comm private_world() { return private_comms.world; }
 
 }  // namespace urakata::shim

@@ -110,9 +110,6 @@ class Communicator final : public transport::Group {
   std::uint64_t uses_ URAKATA_GUARDED_BY(lock_) = 0;
 };
 
-// The world ranks of an intracommunicator; empty where one is not in MPI_COMM_WORLD.
-std::vector<std::int32_t> world_ranks(MPI_Comm handle);
-
 // The communicator of a handle whose non-blocking collectives Urakata handles; nullptr where they are the MPI
 // library's: not known (shim/communicators/communicator_origin.hpp), of one rank, of ranks whose options differ,
 // without a context, or switched to engine `native`.
@@ -137,7 +134,5 @@ Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending);
 bool pending_on(MPI_Comm handle);
 // Waits until none is, for MPI_Comm_disconnect.
 void drain(MPI_Comm handle);
-
-MPI_Comm private_world();
 
 }  // namespace urakata::shim

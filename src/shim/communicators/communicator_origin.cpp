@@ -11,6 +11,7 @@
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/native/world_ranks.hpp"
 #include "shim/process/process_state.hpp"
 
 namespace urakata::shim {

@@ -10,6 +10,7 @@
 #include "shim/communicators/communicator.hpp"
 #include "shim/messages/native_receive_calls.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/native/world_ranks.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/process/space.hpp"
 #include "shim/progress/wait_until.hpp"

@@ -2,15 +2,9 @@
 #include "shim/communicators/prepared.hpp"
 
 #include "base/mutex.hpp"
+#include "shim/process/allocation_count.hpp"
 
 namespace urakata::shim {
-
-namespace {
-std::atomic<std::uint64_t> allocated{0};
-}
-
-std::uint64_t allocations() { return allocated.load(std::memory_order_relaxed); }
-void count_allocation() { allocated.fetch_add(1, std::memory_order_relaxed); }
 
 Run::Run(Prepared& of) : engine::Instance(*of.schedule), prepared(of) { streams = of.streams; }
 

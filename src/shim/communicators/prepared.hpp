@@ -68,8 +68,4 @@ struct Prepared {
   std::vector<Run*> idle_ URAKATA_GUARDED_BY(lock_);
 };
 
-// Counts what the shim allocates for starting operations: see shim/user/measuring.h.
-std::uint64_t allocations();
-void count_allocation();
-
 }  // namespace urakata::shim

@@ -4,6 +4,7 @@
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/native/entries.hpp"
+#include "shim/process/profiled.hpp"
 
 namespace urakata::shim {
 namespace {

@@ -6,6 +6,7 @@
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/entries.hpp"
 #include "shim/process/devices.hpp"
+#include "shim/process/space.hpp"
 #include "shim/progress/wait_until.hpp"
 #include "shim/requests/request.hpp"
 #include "shim/requests/staging.hpp"

@@ -6,6 +6,7 @@
 #include "shim/native/entries.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/devices.hpp"
+#include "shim/process/profiled.hpp"
 #include "shim/requests/staging.hpp"
 
 namespace urakata::shim {

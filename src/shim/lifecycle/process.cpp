@@ -115,8 +115,6 @@ tune::RunFacts run_facts() {
 
 }  // namespace
 
-constinit ProcessState process_state;
-constinit PrivateComms private_comms;
 constinit std::atomic<Process*> the_process{nullptr};
 
 Process& make_process() {

@@ -8,17 +8,15 @@
 #include <vector>
 
 #include "observe/observer.hpp"
-#include "shim/communicators/communicator.hpp"
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/lifecycle/process.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/native/world_ranks.hpp"
 #include "shim/process/own_program.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/process/profiled.hpp"
 
 namespace urakata::shim {
-
-constinit thread_local observe::ProfiledThread profiled;
 
 namespace {
 
@@ -80,8 +78,6 @@ constexpr observe::ProfileLink kLink = {
 };
 
 }  // namespace
-
-constinit std::atomic<const std::atomic<std::uint32_t>*> program_waits{nullptr};
 
 }  // namespace urakata::shim
 

@@ -4,8 +4,6 @@
 
 #include "shim/native/abi.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/profiled.hpp"
-#include "shim/process/space.hpp"
 
 // An entry point of messages. Outside a space they are the MPI library's (native.message_path): that is tested first,
 // and what else there is to do is done in a function of its own, so that without registers to save it costs the program

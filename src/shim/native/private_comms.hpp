@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The communicators of the MPI library, made in MPI_Init, that Urakata's own messages use, so that they never meet the program's.
 //
-// Thread-safety: written in MPI_Init and MPI_Finalize (process/process_init.cpp), and constant between; read by any
+// Thread-safety: written in MPI_Init and MPI_Finalize (lifecycle/process_init.cpp), and constant between; read by any
 // thread between.
 #pragma once
 

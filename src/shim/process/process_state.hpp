@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The facts of this process that most of the shim needs, so that it need not know of class Process.
 //
-// Thread-safety: written by the threads that call MPI_Init and MPI_Finalize (process.cpp), and constant between; read by
+// Thread-safety: written by the threads that call MPI_Init and MPI_Finalize (lifecycle/process.cpp), and constant between; read by
 // any thread between.
 #pragma once
 

@@ -14,8 +14,8 @@
 #include "base/mutex.hpp"
 #include "base/reserve.hpp"
 #include "base/spin_lock.hpp"
-#include "shim/communicators/prepared.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/process/allocation_count.hpp"
 #include "shim/requests/neighbour_exchange.hpp"
 #include "shim/requests/staging.hpp"
 

@@ -10,7 +10,7 @@
 #include "base/options/options.hpp"
 #include "lanes/lanes.hpp"
 #include "lanes/site_placement.hpp"
-#include "shim/communicators/prepared.hpp"
+#include "shim/process/allocation_count.hpp"
 #include "shim/sites/site_links.hpp"
 #include "transport/stripes/stripes.hpp"
 #include "tune/lanes_choice.hpp"

@@ -10,11 +10,12 @@
 
 #include "shim/collectives/start_meter.hpp"
 #include "shim/communicators/communicator.hpp"
-#include "shim/communicators/prepared.hpp"
 #include "shim/kernel/channel_sets.hpp"
 #include "shim/native/abi.hpp"
 #include "shim/native/native_bootstrap.hpp"
+#include "shim/native/private_comms.hpp"
 #include "shim/native/without_memory.hpp"
+#include "shim/process/allocation_count.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/types/operation.hpp"
 #include "shim/user/measuring.h"
@@ -36,7 +37,7 @@ struct NameWish {
 
 // Names it on all ranks, or on none: the code for this one.
 int name_on_all(MPI_Op op, std::string_view name) {
-  NativeBootstrap world(urakata::shim::private_world());
+  NativeBootstrap world(urakata::shim::private_comms.world);
   NameWish own;
   std::string why;
   UserOperation* operation = nullptr;

@@ -8,6 +8,7 @@
 #include "shim/lifecycle/process.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/native/world_ranks.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/types/datatype.hpp"
