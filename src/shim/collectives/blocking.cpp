@@ -10,8 +10,8 @@
 #include "shim/collectives/start.hpp"
 #include "shim/communicators/prepared.hpp"
 #include "shim/completion/completion.hpp"
-#include "shim/lifecycle/process.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/process/job_setup.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/process/profiled.hpp"
 #include "shim/progress/engine_wait.hpp"
@@ -54,10 +54,10 @@ bool among_neighbours(const Call& call) { return call.operation == collectives::
 bool any_of(const Call& call) {
   if (among_neighbours(call)) {
     const NeighborhoodWish wish = options().neighborhood;
-    return wish == NeighborhoodWish::always || (wish == NeighborhoodWish::automatic && process().wire() != nullptr);
+    return wish == NeighborhoodWish::always || (wish == NeighborhoodWish::automatic && job_setup().wire() != nullptr);
   }
   if (options().blocking != BlockingWish::automatic) return options().blocking == BlockingWish::always;
-  return process().sites().count > 1;
+  return job_setup().sites().count > 1;
 }
 
 bool ours(const Communicator& comm, const Call& call) {

@@ -14,13 +14,12 @@
 #include "base/options/options.hpp"
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
-#include "shim/lifecycle/process.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/private_comms.hpp"
 #include "shim/process/copying_costs.hpp"
 #include "shim/process/devices.hpp"
-#include "shim/process/process_sites.hpp"
+#include "shim/process/job_setup.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/process/space.hpp"
 #include "shim/progress/engine_wait.hpp"
@@ -92,21 +91,21 @@ p2p::Port& port() {
 
 }  // namespace
 
-bool ChannelExchange::any_in_job() { return endpoints_in_job() || process().transports().any(); }
+bool ChannelExchange::any_in_job() { return endpoints_in_job() || job_setup().transports().any(); }
 
 std::optional<std::int32_t> ChannelExchange::way_to(std::int32_t world_rank) {
   const std::int32_t own = process_state.world_rank;
   if (world_rank == own || (endpoint() != nullptr && port_of(world_rank) != nullptr)) return halo::ChannelEnd::kNear;
-  if (process().wire() == nullptr || !process().transports().by_wire(own, world_rank)) return std::nullopt;
+  if (job_setup().wire() == nullptr || !job_setup().transports().by_wire(own, world_rank)) return std::nullopt;
   // One connection is not enough for a link between sites.
-  if (process().stripes() != nullptr && ranks_at_other_sites()[static_cast<std::size_t>(world_rank)])
+  if (job_setup().stripes() != nullptr && ranks_at_other_sites()[static_cast<std::size_t>(world_rank)])
     return std::nullopt;
   return world_rank;
 }
 
 ChannelExchange::ChannelExchange(std::span<const halo::ChannelEnd> out, std::span<const halo::ChannelEnd> in,
                                  const halo::Costs& costs)
-    : channel_(port(), out, in, costs, process().wire() != nullptr ? &process().wire()->puts() : nullptr) {
+    : channel_(port(), out, in, costs, job_setup().wire() != nullptr ? &job_setup().wire()->puts() : nullptr) {
   fetch_add(all().bounce_bytes, channel_.bounce_buffers().bytes, std::memory_order_relaxed);
   if (channel_.any_far()) the_progress->hook();  // neighbours may wait while the program blocks in the MPI library
   const LockGuard guard(all().lock);
@@ -384,7 +383,7 @@ void start_exchange_progress() {
 bool progress_exchanges() {
   if (!exchanges_under_way() || !all().stepping.try_lock()) return false;
   const LockGuard stepping(all().stepping, std::adopt_lock);
-  if (process().wire() != nullptr) process().wire()->step();
+  if (job_setup().wire() != nullptr) job_setup().wire()->step();
   bool moved = false;
   for (std::size_t i = 0;; ++i) {
     ChannelExchange* next = nullptr;

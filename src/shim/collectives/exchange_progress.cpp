@@ -11,7 +11,7 @@
 #include "base/fallback_progress.hpp"
 #include "base/options/options.hpp"
 #include "shim/collectives/channel_exchange.hpp"
-#include "shim/lifecycle/process.hpp"
+#include "shim/process/job_setup.hpp"
 #include "shim/process/space.hpp"
 
 namespace urakata::shim {
@@ -36,7 +36,7 @@ struct MoveExchanges {
 bool sleep_until_ready(std::uint64_t ns) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   if (long_waits.load(std::memory_order_relaxed) != 0) return false;  // the caller that waits polls the wire
-  pollfd watched{.fd = process().wire()->readiness(), .events = POLLIN, .revents = 0};
+  pollfd watched{.fd = job_setup().wire()->readiness(), .events = POLLIN, .revents = 0};
   const timespec timeout{.tv_sec = static_cast<time_t>(ns / kSecond), .tv_nsec = static_cast<long>(ns % kSecond)};
   return ppoll(&watched, 1, &timeout, nullptr) >= 0;
 }
@@ -46,11 +46,11 @@ bool sleep_until_ready(std::uint64_t ns) {
 bool want_exchange_progress() {
   static std::once_flag once;
   std::call_once(once, [] {
-    const bool progress_threads = process().engine_choice().why_not(name(EngineKind::thread)).empty();
-    if (!progress_threads || fallback != nullptr || process().wire() == nullptr) return;
+    const bool progress_threads = job_setup().engine_choice().why_not(name(EngineKind::thread)).empty();
+    if (!progress_threads || fallback != nullptr || job_setup().wire() == nullptr) return;
     exchange_progress.store(
         new FallbackProgress("urakata/plans", "exchanges between nodes",
-                             MoveExchanges{process().placement().progress_thread}, sleep_until_ready),
+                             MoveExchanges{job_setup().placement().progress_thread}, sleep_until_ready),
         std::memory_order_release);
   });
   return exchange_progress.load(std::memory_order_acquire) != nullptr;

@@ -10,11 +10,11 @@
 #include "base/mutex.hpp"
 #include "base/waiting.hpp"
 #include "shim/communicators/communicator_origin.hpp"
-#include "shim/lifecycle/process.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/private_comms.hpp"
 #include "shim/native/world_ranks.hpp"
+#include "shim/process/job_setup.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/progress/progress.hpp"
 #include "shim/sites/between_sites.hpp"
@@ -39,19 +39,20 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   world = std::move(world_ranks);
   rank = own_rank;
   ranks = static_cast<std::uint32_t>(world.size());
-  one_node = process().job().same_node(world);
-  all_remote = process().job().nodes_apart(world);
-  ranks_per_node = process().job().ranks_per_node(world);
-  by_wire_ = process().transports().covers(world);
-  if (process().sites().count > 1) {
+  one_node = job_setup().job().same_node(world);
+  all_remote = job_setup().job().nodes_apart(world);
+  ranks_per_node = job_setup().job().ranks_per_node(world);
+  by_wire_ = job_setup().transports().covers(world);
+  if (job_setup().sites().count > 1) {
     for (const std::int32_t member : world) {
-      sites.push_back(process().sites().of[static_cast<std::size_t>(member)]);
+      sites.push_back(job_setup().sites().of[static_cast<std::size_t>(member)]);
     }
     if (std::ranges::adjacent_find(sites, std::not_equal_to{}) == sites.end()) sites.clear();
   }
   if (!sites.empty()) {
     std::vector<std::int32_t> nodes;
-    for (const std::int32_t member : world) nodes.push_back(process().job().nodes()[static_cast<std::size_t>(member)]);
+    for (const std::int32_t member : world)
+      nodes.push_back(job_setup().job().nodes()[static_cast<std::size_t>(member)]);
     placement_ = placement_at_sites(sites, nodes);
   }
   contexts.reserve(world.size());
@@ -62,7 +63,7 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
   chained_.reset(new Communicator(handle_, world, rank, job::MemberContexts(), children_));
   chained_->owner_ = this;
   chained_->kernel_part_ = std::move(kernel_part);
-  chained_->engine = process().engines().named("kernel");
+  chained_->engine = job_setup().engines().named("kernel");
   for (const std::int32_t number : contexts) chained_->contexts.push_back(number + kKernelContexts);
   chained_->context = context + kKernelContexts;
 }
@@ -101,7 +102,7 @@ void Communicator::close() {
 }
 
 tune::Medium Communicator::medium() const {
-  return tune::medium_of(one_node, one_node && process().job().crowded(world), by_wire_);
+  return tune::medium_of(one_node, one_node && job_setup().job().crowded(world), by_wire_);
 }
 
 const Neighbours* Communicator::neighbours() {
@@ -152,8 +153,8 @@ Communicator* communicator(MPI_Comm handle) {
     std::vector<std::int32_t> world = world_ranks(handle);
     int rank = 0;
     native.Comm_rank(handle, &rank);
-    if (world.size() > 1 && process().job().alike(world)) {
-      engine::Engine* engine = process().next_engine(world);
+    if (world.size() > 1 && job_setup().job().alike(world)) {
+      engine::Engine* engine = job_setup().next_engine(world);
       made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank), std::move(origin->contexts),
                               origin->children, std::move(origin->kernel_part));
       made->engine = engine;
@@ -200,11 +201,11 @@ Result<Wish> own_choice(Communicator& comm, std::string_view name, engine::Engin
     return Error{"cannot change to engine " + std::string(name) +
                  " while non-blocking collectives are pending; complete them first"};
   }
-  engine = *kind == EngineKind::native ? nullptr : process().engines().named(name);
+  engine = *kind == EngineKind::native ? nullptr : job_setup().engines().named(name);
   if (*kind == EngineKind::native) return Wish::native;
   if (engine == nullptr) {
     return Error{"engine " + std::string(name) +
-                 " is not to be had in this run: " + process().engine_choice().why_not(name)};
+                 " is not to be had in this run: " + job_setup().engine_choice().why_not(name)};
   }
   if (*kind != EngineKind::kernel) return Wish::handled;
   if (!comm.has_kernel_part()) {
@@ -212,7 +213,7 @@ Result<Wish> own_choice(Communicator& comm, std::string_view name, engine::Engin
         "engine kernel is not to be had for this communicator: that takes 2 to 64 ranks, each on a node of its "
         "own, which reach each other by transport wire"};
   }
-  engine = &process().engines().best();  // for what the kernel does not run
+  engine = &job_setup().engines().best();  // for what the kernel does not run
   return Wish::chained;
 }
 

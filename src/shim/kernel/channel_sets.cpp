@@ -18,10 +18,10 @@
 #include "chain/submitter.hpp"
 #include "engine/kernel.hpp"
 #include "shim/kernel/ebpf_offload.hpp"
-#include "shim/lifecycle/process.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/world_ranks.hpp"
+#include "shim/process/job_setup.hpp"
 #include "shim/process/obstacle.hpp"
 #include "shim/process/said_once.hpp"
 #include "tune/engine_choice.hpp"
@@ -39,7 +39,7 @@ struct ChannelSets {
 };
 constinit ChannelSets* channel_sets = nullptr;
 
-engine::KernelEngine* kernel() { return static_cast<engine::KernelEngine*>(process().engines().named("kernel")); }
+engine::KernelEngine* kernel() { return static_cast<engine::KernelEngine*>(job_setup().engines().named("kernel")); }
 
 transport::Secret secret_of(job::Bootstrap& world) {
   transport::Secret secret;
@@ -49,7 +49,7 @@ transport::Secret secret_of(job::Bootstrap& world) {
 }
 
 transport::ListenAddress listener_of(std::int32_t rank) {
-  transport::ListenAddress address = process().wire()->address_of(rank);
+  transport::ListenAddress address = job_setup().wire()->address_of(rank);
   // Both kinds of address have the port at the same place.
   const std::uint16_t port = channel_sets->ports[static_cast<std::size_t>(rank)];
   reinterpret_cast<sockaddr_in&>(address.address).sin_port = htons(port);
@@ -134,11 +134,11 @@ std::string set_up_channel_sets(job::Bootstrap& world, std::string obstacle) {
 KernelPartHolder open_channel_set(MPI_Comm comm, const job::MemberContexts& contexts) {
   if (channel_sets == nullptr || kernel() == nullptr || !contexts.has_context()) return nullptr;
   const std::vector<std::int32_t> ranks = world_ranks(comm);
-  const job::Job& job = process().job();
+  const job::Job& job = job_setup().job();
   if (ranks.size() < 2 || !job.alike(ranks)) return nullptr;
   NativeBootstrap members(comm);
   std::string why =
-      tune::channel_set_obstacle(ranks.size(), job.nodes_apart(ranks), process().transports().covers(ranks));
+      tune::channel_set_obstacle(ranks.size(), job.nodes_apart(ranks), job_setup().transports().covers(ranks));
   if (!why.empty()) {
     tell_of_no_channel_set(members, why);
     return nullptr;

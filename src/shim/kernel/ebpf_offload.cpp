@@ -10,7 +10,7 @@
 
 #include "base/log.hpp"
 #include "base/options/options.hpp"
-#include "shim/lifecycle/process.hpp"
+#include "shim/process/job_setup.hpp"
 #include "shim/process/obstacle.hpp"
 #include "shim/process/said_once.hpp"
 #include "transport/wire/sockets.hpp"
@@ -57,7 +57,7 @@ bool all_can(const job::Bootstrap& members, const std::vector<OffloadRecord>& al
 // nullptr: the record says why.
 std::unique_ptr<xdp::Offload> own_offload(const std::vector<std::int32_t>& world, std::size_t own,
                                           OffloadRecord& record) {
-  const transport::ListenAddress address = process().wire()->address_of(world[own == 0 ? 1 : 0]);
+  const transport::ListenAddress address = job_setup().wire()->address_of(world[own == 0 ? 1 : 0]);
   if (address.address.ss_family != AF_INET) {
     record.set("nodes reach each other by IPv6, which eBPF code does not know");
     return nullptr;

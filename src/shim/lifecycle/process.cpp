@@ -28,15 +28,17 @@
 #include "shim/lifecycle/finalize_callback.hpp"
 #include "shim/lifecycle/other_launcher.hpp"
 #include "shim/lifecycle/refusal.hpp"
+#include "shim/lifecycle/space_entry.hpp"
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/left_handles.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/private_comms.hpp"
-#include "shim/process/process_sites.hpp"
+#include "shim/process/job_setup.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/process/space.hpp"
 #include "shim/requests/staging.hpp"
+#include "shim/sites/between_sites.hpp"
 #include "shim/types/datatype.hpp"
 #include "space/heap.hpp"
 #include "space/own_mappings.hpp"
@@ -128,6 +130,7 @@ Process::Process() {
   private_comms.world = private_comms.self = MPI_COMM_NULL;
   private_comms.world_group = MPI_GROUP_NULL;
   the_progress = &progress_;
+  the_job_setup = this;
 }
 
 int Process::initialise(int* argc, char*** argv, int required, int* provided) {
@@ -210,7 +213,7 @@ bool Process::set_up() {
   if (!better_network_.empty()) {
     log::information("a network that the MPI library drives better than TCP: %s", better_network_.c_str());
   }
-  open_stripes();
+  stripes_ = open_stripes(failures_);
   choose_messages(world);
   if (facts_.asked == EngineKind::kernel) {
     if (job_.all_kernel()) {
@@ -312,10 +315,6 @@ void Process::make_engines() {
   progress_.open(wiring_.wire() != nullptr, private_comms.world);
 }
 
-engine::Engine* Process::next_engine(const std::vector<std::int32_t>& world_ranks) {
-  return engines_.next(tune::by_callers(placement_, job_.same_node(world_ranks)));
-}
-
 std::string Process::why_not_by_wire() const {
   if (!transports_.any()) return transports_.why();
   const auto ranks = static_cast<std::int32_t>(job_.nodes().size());
@@ -374,7 +373,7 @@ void Process::end() {
       if (!progress_.step_all()) ladder.step();
     }
     settle_left_behind();
-    settle_stripes();
+    settle_stripes([this] { progress_.step_all(); });
     judge_links();
     progress_.unhook();
     leave_channel_sets();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Urakata in this process, from MPI_Init to MPI_Finalize: makes and ends its engines, transports, observer and private
-// communicators. process_state.hpp and native/private_comms.hpp have what most others need of it.
+// communicators. What others need of it lies below: process/process_state.hpp, process/job_setup.hpp and
+// native/private_comms.hpp.
 //
 // Thread-safety: initialise() and finalise() by the thread that calls MPI_Init and MPI_Finalize; the rest by any thread
 // between.
@@ -11,27 +12,18 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "engine/engines.hpp"
 #include "job/better_network.hpp"
-#include "job/job.hpp"
-#include "job/wiring.hpp"
 #include "observe/observer.hpp"
 #include "shim/native/abi.hpp"
+#include "shim/process/job_setup.hpp"
 #include "shim/progress/progress.hpp"
 #include "tune/engine_choice.hpp"
 #include "tune/messages_choice.hpp"
-#include "tune/thread_placement.hpp"
-#include "tune/transport_choice.hpp"
-
-namespace urakata::transport {
-class Stripes;
-}
 
 namespace urakata::shim {
 
-class Process {
+class Process final : public JobSetup {
  public:
   Process();
 
@@ -41,21 +33,6 @@ class Process {
   // Stops the progress threads and the submitter of the channel sets. Called in MPI_Finalize, and by an exit handler if
   // the program ends without it.
   void stop_progress_threads();
-
-  const tune::TransportChoice& transports() const { return transports_; }
-  const std::string& sites_text() const { return sites_text_; }
-  const Sites& sites() const { return sites_; }             // of the job
-  transport::Stripes* stripes() const { return stripes_; }  // nullptr: there is one site, or no wire between them
-  transport::Wire* wire() const { return wiring_.wire(); }  // nullptr: this rank has none
-
-  const job::Job& job() const { return job_; }
-
-  const engine::Engines& engines() const { return engines_; }
-  const tune::EngineChoice& engine_choice() const { return engine_choice_; }
-  const tune::Placement& placement() const { return placement_; }
-  // The engine for a new communicator of these ranks of MPI_COMM_WORLD: the best one, or the best one without a progress
-  // thread if the ranks share a node. nullptr: there is no engine.
-  engine::Engine* next_engine(const std::vector<std::int32_t>& world_ranks);
 
  private:
   job::Facts own_facts();             // this rank's record for Job::agree(), with as many contexts as tags allow
@@ -68,10 +45,6 @@ class Process {
   // empty: it has the engine. Collective.
   std::string why_no_kernel(job::Bootstrap& world);
   Sites meet_sites(job::Bootstrap& world, const Network& network);
-  void open_stripes();
-  // Waits until the other sites have received all that was sent to them, or the stripes are lost. Collective.
-  void settle_stripes();
-  void judge_links();  // drops rates of links that this job has found to be wrong; collective
   void make_engines();
   // Why a progress thread would have to call the MPI library for messages of this rank; empty: they all go by wire.
   std::string why_not_by_wire() const;
@@ -82,25 +55,16 @@ class Process {
 
   bool ends_in_callback_ = false;  // finalize_callback.hpp
   std::int32_t world_size_ = 1;
-  job::Job job_;
 
   tune::RunFacts facts_;
-  tune::EngineChoice engine_choice_;
-  engine::Engines engines_;
   Progress progress_{engines_};
   transport::Failures failures_{MPI_ERR_OTHER};
   // The descriptors that were open before the MPI library's MPI_Init, to find out its network; where there may be
   // several nodes.
   job::OpenFiles open_before_;
   std::string better_network_;  // the network of the MPI library that is better than TCP; empty: there is none
-  job::Wiring wiring_;
-  tune::TransportChoice transports_;
   tune::MessagesChoice messages_choice_;
-  Sites sites_;
-  std::string sites_text_;                 // for people
-  transport::Stripes* stripes_ = nullptr;  // lives as long as the process
   std::unique_ptr<observe::Observer> observer_;
-  tune::Placement placement_;
   std::uint64_t init_ns_ = 0;
 };
 

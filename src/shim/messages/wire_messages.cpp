@@ -8,10 +8,9 @@
 #include "base/log.hpp"
 #include "base/options/options.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
-#include "shim/lifecycle/process.hpp"
 #include "shim/messages/native_receive_calls.hpp"
 #include "shim/native/native_library.hpp"
-#include "shim/process/process_sites.hpp"
+#include "shim/process/job_setup.hpp"
 #include "shim/progress/wait_until.hpp"
 #include "space/registry.hpp"
 
@@ -46,13 +45,12 @@ bool native_gives_way() {
   return gives_way;
 }
 
-constinit transport::WireLink* own_link = nullptr;
 constinit transport::LinkProgress* link_progress = nullptr;
 constinit std::atomic<unsigned> checks_seen{0};
 
 bool open_link_stripes(transport::Failures& failures) {
-  if (process().wire() == nullptr) return false;
-  auto opened = transport::Stripes::open(*process().wire(), failures, {});
+  if (job_setup().wire() == nullptr) return false;
+  auto opened = transport::Stripes::open(*job_setup().wire(), failures, {});
   if (!opened.ok()) {
     log::warning("%s", opened.error().message.c_str());
     return false;
@@ -66,12 +64,12 @@ void close_link_stripes() { delete std::exchange(own_stripes, nullptr); }
 namespace {
 
 // nullptr: there are none.
-transport::Stripes* stripes_of_link() { return own_stripes != nullptr ? own_stripes : process().stripes(); }
+transport::Stripes* stripes_of_link() { return own_stripes != nullptr ? own_stripes : job_setup().stripes(); }
 
 std::unique_ptr<transport::WireLink> opened_link(std::uint32_t connections) {
   const bool in_space = options().space && space::own_membership().has_value();
   auto opened = transport::WireLink::open(
-      *process().wire(),
+      *job_setup().wire(),
       {.waiting = in_space ? nullptr : &waiting, .turns = turns_of_link, .connections = connections});
   if (!opened.ok()) {
     log::warning("%s", opened.error().message.c_str());

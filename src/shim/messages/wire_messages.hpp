@@ -14,6 +14,7 @@
 
 #include "messages/message_descriptor.hpp"
 #include "p2p/backoff.hpp"
+#include "shim/process/space.hpp"
 #include "transport/link/link_progress.hpp"
 #include "transport/link/wire_link.hpp"
 
@@ -29,12 +30,9 @@ struct LinkWish {
   bool stripes = false;           // all ranks that have a link have stripes
   std::uint32_t connections = 1;  // as WireLink::Settings
 };
-// Opens the link. Before enter_space(), and only where transport wire is there.
+// Opens link(). Before enter_space(), and only where transport wire is there.
 void open_link(const LinkWish& wish);
 
-// Constant after open_link(), and it stays. nullptr: there is none.
-extern constinit transport::WireLink* own_link;
-inline transport::WireLink* link() { return own_link; }
 // Is a progress thread to move it while the program computes? Then the endpoint has many callers.
 bool link_has_progress_thread();
 

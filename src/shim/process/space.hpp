@@ -2,31 +2,31 @@
 // This process's endpoint for the program's messages. A process has one if it is a task of a space or has a link. With
 // the endpoint come the ports of the ranks in the same space, and the ranks that the link reaches.
 //
-// Thread-safety: the thread that calls MPI_Init and MPI_Finalize calls enter_space() and leave_space(). Any thread may
-// call the rest.
+// Thread-safety: written by enter_space() and leave_space() (lifecycle/space_entry.hpp), in MPI_Init and MPI_Finalize,
+// and constant between; read by any thread.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "base/fallback_progress.hpp"
 #include "p2p/endpoint.hpp"
 
+namespace urakata::transport {
+class WireLink;
+}
+
 namespace urakata::shim {
-
-// Finds out which ranks are in the same space as this one and which its link reaches, and opens the endpoint
-// communicator of MPI_COMM_WORLD. Collective over MPI_COMM_WORLD. `wanted`: this rank was started to be in a space;
-// ranks that were not call it, too. `progress_thread`: the MPI library cannot call Urakata while the program is blocked
-// in it, so a progress thread progresses the messages.
-void enter_space(bool wanted, bool progress_thread);
-
-// Collective, once the program sends no more. Returns when all ranks have called it: the messages that they still
-// expected from this rank have then been moved.
-void leave_space();
 
 // This process's endpoint, constant between enter_space() and leave_space(). nullptr: the process is in no space, and
 // its link reaches no rank.
 extern constinit p2p::Endpoint* own_endpoint;
 inline p2p::Endpoint* endpoint() { return own_endpoint; }
+
+// This process's link, constant after open_link() (messages/wire_messages.hpp), and it stays. nullptr: there is none.
+extern constinit transport::WireLink* own_link;
+inline transport::WireLink* link() { return own_link; }
 
 // The progress thread for messages; nullptr: the MPI library calls Urakata instead, or there is no endpoint.
 extern constinit FallbackProgress* fallback;
@@ -34,8 +34,14 @@ extern constinit FallbackProgress* fallback;
 inline void expect_messages() {
   if (fallback != nullptr) fallback->expect();
 }
-// Ends the progress threads for messages, for a process that ends without MPI_Finalize.
-void stop_message_progress();
+
+// What enter_space() has learnt of the ranks of MPI_COMM_WORLD. The functions below read it.
+struct RankWays {
+  std::vector<p2p::Port*> ports;      // see port_of(); empty: this process has no endpoint
+  std::vector<std::uint64_t> spaces;  // the identity of each rank's space; 0: the rank is in none
+  std::vector<bool> links;            // whether each rank has a link
+};
+RankWays& rank_ways();
 
 // The port of a rank of MPI_COMM_WORLD; nullptr: that rank is not in this process's space. For this process's own rank
 // it is never nullptr.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the core asks of the component for collectives between sites (URAKATA_SITES). This is the whole interface, with
-// open_stripes(), settle_stripes() and judge_links() of Process. A build without the component has
-// sites_not_built.cpp in its place: the job then has one site, wherever its nodes are.
+// What the core asks of the component for collectives between sites (URAKATA_SITES). This is the whole interface. A build without
+// the component has sites_not_built.cpp in its place: the job then has one site, wherever its nodes are.
 //
-// Thread-safety: any thread, after the sites are known in MPI_Init.
+// Thread-safety: open_stripes(), settle_stripes() and judge_links() by the thread that calls MPI_Init and MPI_Finalize;
+// the rest by any thread, after the sites are known in MPI_Init.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,10 @@
 namespace urakata::lanes {
 class Placement;
 }
+namespace urakata::transport {
+class Failures;
+class Stripes;
+}  // namespace urakata::transport
 
 namespace urakata::shim {
 
@@ -47,6 +52,14 @@ BetweenSites between_sites(collectives::Operation operation, const collectives::
 // Do blocking exchanges of all ranks with all gain by several connections for a pair of ranks?
 // (tune/lanes_choice.hpp)
 bool exchange_gains_between_sites(const lanes::Placement& placement);
+
+// Several connections between ranks at different sites, in MPI_Init. nullptr, on all ranks alike: there are none. What
+// is returned lives as long as the process. Collective.
+transport::Stripes* open_stripes(transport::Failures& failures);
+// Waits until the other sites have received all that was sent to them, or the stripes are lost, and calls `step`
+// meanwhile to move everything else. Collective.
+void settle_stripes(const std::function<void()>& step);
+void judge_links();  // drops rates of links that this job has found to be wrong; collective
 
 // Where the job's nodes are, and what this rank has sent to other sites.
 observe::Meta::Sites report_of_sites();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The interface to the component for collectives between sites, in a build without it (URAKATA_SITES=OFF).
-#include "shim/lifecycle/process.hpp"
 #include "shim/sites/between_sites.hpp"
 
 namespace urakata::shim {
@@ -22,8 +21,8 @@ bool exchange_gains_between_sites(const lanes::Placement&) { return false; }
 
 observe::Meta::Sites report_of_sites() { return {}; }
 
-void Process::open_stripes() {}
-void Process::settle_stripes() {}
-void Process::judge_links() {}
+transport::Stripes* open_stripes(transport::Failures&) { return nullptr; }
+void settle_stripes(const std::function<void()>&) {}
+void judge_links() {}
 
 }  // namespace urakata::shim

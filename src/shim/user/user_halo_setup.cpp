@@ -5,11 +5,11 @@
 
 #include "observe/observer.hpp"
 #include "shim/communicators/communicator.hpp"
-#include "shim/lifecycle/process.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/world_ranks.hpp"
 #include "shim/process/devices.hpp"
+#include "shim/process/job_setup.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/types/datatype.hpp"
 #include "shim/user/halo_meeting.hpp"
@@ -155,7 +155,7 @@ Result<std::unique_ptr<UserHalo>> UserHalo::make(MPI_Comm comm, Result<HaloSide>
     retain_types_of(*out, made->types_);
     retain_types_of(*in, made->types_);
     // Keeps the duplicate for its error handler. transports().any() is the same on all ranks.
-    if (process().transports().any()) made->comm_ = std::exchange(own.comm, MPI_COMM_NULL);
+    if (job_setup().transports().any()) made->comm_ = std::exchange(own.comm, MPI_COMM_NULL);
   } else {
     made->why_ = possible ? "a rank cannot have a neighbourhood channel for it"
                           : "ranks share no space, and transport wire joins no nodes";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "shim/process/process_sites.hpp"
-
+// The sites of the job, as this process sees them.
 #include <unistd.h>
 
 #include <array>
@@ -13,7 +12,6 @@
 #include "job/sites.hpp"
 #include "shim/lifecycle/process.hpp"
 #include "shim/lifecycle/refusal.hpp"
-#include "shim/process/process_state.hpp"
 #include "shim/sites/between_sites.hpp"
 
 namespace urakata::shim {
@@ -36,15 +34,6 @@ Sites Process::meet_sites(job::Bootstrap& world, const Network& network) {
   }
   sites_text_ = job::described(sites, network);
   return sites;
-}
-
-std::vector<bool> ranks_at_other_sites() {
-  const Sites& sites = process().sites();
-  std::vector<bool> far;
-  for (const std::int32_t site : sites.of) {
-    far.push_back(site != sites.of[static_cast<std::size_t>(process_state.world_rank)]);
-  }
-  return far;
 }
 
 }  // namespace urakata::shim
