@@ -109,14 +109,19 @@ void give_run(Request& request, Prepared& prepared, Communicator& comm) {
 
 namespace {
 
+SmallCall small_call(const Reading& reading) {
+  const Key& key = reading.key;
+  return {key.operation, key.in_place, key.root, key.bytes, reading.element, reading.meaning};
+}
+
 // The rest of an instance whose operation the kernel executes. `part`: the communicator's.
 void hand_to_kernel(const Reading& reading, Communicator& comm, Run& run) {
   const engine::KernelPart* const part = comm.kernel_part();
   if (part == nullptr) return;
-  if (by_ebpf(reading, part)) {
-    execute_by_ebpf(reading, *part, run);
+  if (const SmallCall call = small_call(reading); by_ebpf(call, *part)) {
+    execute_by_ebpf(call, *part, run, run.kernel);
   } else {
-    execute_by_chain(*part, run);
+    execute_by_chain(*part, *run.prepared.chained, run, run.kernel);
   }
 }
 
@@ -181,8 +186,10 @@ bool prepare_exchange(const Call& call, const Reading& reading, std::unique_ptr<
 }  // namespace
 
 Communicator& part_by_kernel(const Reading& reading, const Prepared& prepared, Communicator& comm, Communicator& part) {
-  if (prepared.chained != nullptr || by_ebpf(reading, part.kernel_part())) return part;
-  tell_of_missing_op(reading, *part.kernel_part(), comm.rank == 0);
+  if (prepared.chained != nullptr) return part;
+  const SmallCall call = small_call(reading);
+  if (by_ebpf(call, *part.kernel_part())) return part;
+  tell_of_missing_op(call, *part.kernel_part(), comm.rank == 0);
   return comm;
 }
 
@@ -209,7 +216,8 @@ observe::CallSite* call_site(observe::Observer& observer, const Call& call, std:
 
 observe::CallSite* call_site(observe::Observer& observer, const Call& call, const Reading& reading,
                              const Prepared& prepared, const Communicator& comm) {
-  const bool ebpf = by_ebpf(reading, comm.kernel_part());
+  const engine::KernelPart* const part = comm.kernel_part();
+  const bool ebpf = part != nullptr && by_ebpf(small_call(reading), *part);
   return call_site(observer, call, reading.key.bytes, comm.engine->name(), ebpf ? kEbpf : prepared.algorithm,
                    ebpf ? kWhyEbpf : prepared.why);
 }

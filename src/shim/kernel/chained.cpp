@@ -55,9 +55,10 @@ Result<std::shared_ptr<const chain::ChainedSchedule>> chained(Operation operatio
   return std::make_shared<const chain::ChainedSchedule>(std::move(*made));
 }
 
-void execute_by_chain(const engine::KernelPart& part, Run& run) {
-  run.kernel.chained = {*part.channel_set, *run.prepared.chained};
-  run.executor = &run.kernel.chained;
+void execute_by_chain(const engine::KernelPart& part, const chain::ChainedSchedule& schedule,
+                      engine::Instance& instance, KernelRun& run) {
+  run.chained = {*part.channel_set, schedule};
+  instance.executor = &run.chained;
 }
 
 }  // namespace urakata::shim

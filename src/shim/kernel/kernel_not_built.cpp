@@ -22,9 +22,9 @@ Result<std::shared_ptr<const chain::ChainedSchedule>> chained(collectives::Opera
                                                               const schedule::Schedule&) {
   return Error{engine::why_no_kernel_engine()};
 }
-void execute_by_chain(const engine::KernelPart&, Run&) {}
-bool by_ebpf(const Reading&, const engine::KernelPart*) { return false; }
-void tell_of_missing_op(const Reading&, const engine::KernelPart&, bool) {}
-void execute_by_ebpf(const Reading&, const engine::KernelPart&, Run&) {}
+void execute_by_chain(const engine::KernelPart&, const chain::ChainedSchedule&, engine::Instance&, KernelRun&) {}
+bool by_ebpf(const SmallCall&, const engine::KernelPart&) { return false; }
+void tell_of_missing_op(const SmallCall&, const engine::KernelPart&, bool) {}
+void execute_by_ebpf(const SmallCall&, const engine::KernelPart&, engine::Instance&, KernelRun&) {}
 
 }  // namespace urakata::shim

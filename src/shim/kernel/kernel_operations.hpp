@@ -9,12 +9,22 @@
 // Thread-safety: any thread, for different instances.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "base/result.hpp"
 #include "collectives/collectives.hpp"
-#include "shim/collectives/call_reading.hpp"
-#include "shim/communicators/prepared.hpp"
+#include "engine/instance.hpp"
+#include "shim/kernel_run.hpp"
+#include "shim/types/datatype.hpp"
+#include "shim/types/operation.hpp"
+
+namespace urakata::chain {
+struct ChainedSchedule;
+}
+namespace urakata::engine {
+struct KernelPart;
+}
 
 namespace urakata::shim {
 
@@ -28,21 +38,32 @@ Result<std::shared_ptr<const chain::ChainedSchedule>> chained(collectives::Opera
                                                               const collectives::Algorithm& algorithm,
                                                               const schedule::Schedule& schedule);
 
-// Hands an instance of such a collective, which is bound, to the part's channel set.
-void execute_by_chain(const engine::KernelPart& part, Run& run);
+// Hands an instance of such a collective, which is bound, to the part's channel set. `run`: the instance's.
+void execute_by_chain(const engine::KernelPart& part, const chain::ChainedSchedule& schedule,
+                      engine::Instance& instance, KernelRun& run);
 
 inline constexpr const char* kEbpf = "eBPF";  // the algorithm's name in a report
 inline constexpr const char* kWhyEbpf = "small, and eBPF code is attached on all nodes";
 
-// Of a call on a communicator with this part; nullptr: it has none. False, on all ranks alike: it goes another way.
-bool by_ebpf(const Reading& reading, const engine::KernelPart* part);
+// What eBPF code has to know of a call.
+struct SmallCall {
+  collectives::Operation operation{};
+  bool in_place = false;
+  std::uint32_t root = 0;
+  std::uint64_t bytes = 0;
+  const Datatype* element = nullptr;  // reductions only
+  Meaning meaning;
+};
+
+// Of a call on a communicator with this part. False, on all ranks alike: it goes another way.
+bool by_ebpf(const SmallCall& call, const engine::KernelPart& part);
 
 // Of a call on a communicator with this part that goes another way: does it reduce by an operation that the program has
 // named (ura_op_kernel()) and that is not attached? That is said once for each operation, by a communicator's first
 // rank.
-void tell_of_missing_op(const Reading& reading, const engine::KernelPart& part, bool first_rank);
+void tell_of_missing_op(const SmallCall& call, const engine::KernelPart& part, bool first_rank);
 
-// Hands such a call's instance, which is bound, to the part's offload.
-void execute_by_ebpf(const Reading& reading, const engine::KernelPart& part, Run& run);
+// Hands such a call's instance, which is bound, to the part's offload. `run`: the instance's.
+void execute_by_ebpf(const SmallCall& call, const engine::KernelPart& part, engine::Instance& instance, KernelRun& run);
 
 }  // namespace urakata::shim

@@ -73,27 +73,27 @@ struct OpAndType {
   std::uint32_t op;
   std::uint32_t type;
 };
-std::optional<OpAndType> op_of(const Reading& reading, const xdp::Offload& offload) {
-  if (reading.meaning.user != nullptr) {
-    const auto own = offload.op_named(reading.meaning.user->attached_as(), reading.element->size);
+std::optional<OpAndType> op_of(const SmallCall& call, const xdp::Offload& offload) {
+  if (call.meaning.user != nullptr) {
+    const auto own = offload.op_named(call.meaning.user->attached_as(), call.element->size);
     return own ? std::optional(OpAndType{*own, 0}) : std::nullopt;
   }
-  const NamedReducer* const found = known(reading.meaning.builtin);
+  const NamedReducer* const found = known(call.meaning.builtin);
   return found != nullptr ? std::optional(OpAndType{found->op, found->type}) : std::nullopt;
 }
 
 // nullopt: eBPF code does not have it.
-std::optional<std::uint32_t> form_of(const Reading& reading, const xdp::Offload& offload) {
-  const auto operation = operation_of(reading.key.operation);
-  if (!operation || reading.key.bytes > offload.most()) return std::nullopt;
-  const auto bytes = static_cast<std::uint32_t>(reading.key.bytes);
-  const std::uint32_t root = reading.key.root & (URA_XDP_RANKS - 1);
+std::optional<std::uint32_t> form_of(const SmallCall& call, const xdp::Offload& offload) {
+  const auto operation = operation_of(call.operation);
+  if (!operation || call.bytes > offload.most()) return std::nullopt;
+  const auto bytes = static_cast<std::uint32_t>(call.bytes);
+  const std::uint32_t root = call.root & (URA_XDP_RANKS - 1);
   if (*operation == URA_XDP_BARRIER || *operation == URA_XDP_BCAST) {
     if (bytes == 0 && *operation == URA_XDP_BCAST) return std::nullopt;
     return URA_XDP_FORM(*operation, root, 0, 0, bytes);
   }
-  if (bytes == 0 || reading.element == nullptr || !reading.element->contiguous) return std::nullopt;
-  const auto what = op_of(reading, offload);
+  if (bytes == 0 || call.element == nullptr || !call.element->contiguous) return std::nullopt;
+  const auto what = op_of(call, offload);
   if (!what) return std::nullopt;
   return URA_XDP_FORM(*operation, root, what->op, what->type, bytes);
 }
@@ -112,30 +112,30 @@ std::string why_not_attached(const xdp::Offload* offload, std::string_view name,
 
 }  // namespace
 
-void tell_of_missing_op(const Reading& reading, const engine::KernelPart& part, bool first_rank) {
-  UserOperation* const user = reading.meaning.user;
+void tell_of_missing_op(const SmallCall& call, const engine::KernelPart& part, bool first_rank) {
+  UserOperation* const user = call.meaning.user;
   if (user == nullptr || user->attached_as().empty() || user->told_missing()) return;
-  const auto operation = operation_of(reading.key.operation);
+  const auto operation = operation_of(call.operation);
   const bool reduces = operation == URA_XDP_ALLREDUCE || operation == URA_XDP_REDUCE;
-  if (!reduces || reading.key.bytes == 0 || reading.key.bytes > URA_XDP_BYTES || !reading.element->contiguous) return;
-  const std::string why = why_not_attached(part.offload.get(), user->attached_as(), reading.element->size);
+  if (!reduces || call.bytes == 0 || call.bytes > URA_XDP_BYTES || !call.element->contiguous) return;
+  const std::string why = why_not_attached(part.offload.get(), user->attached_as(), call.element->size);
   if (why.empty()) return;
   user->note_told_missing();
   if (!first_rank) return;
   log::warning("not eBPF code for operation %s: %s", std::string(user->attached_as()).c_str(), why.c_str());
 }
 
-bool by_ebpf(const Reading& reading, const engine::KernelPart* part) {
-  return part != nullptr && part->offload != nullptr && form_of(reading, *part->offload).has_value();
+bool by_ebpf(const SmallCall& call, const engine::KernelPart& part) {
+  return part.offload != nullptr && form_of(call, *part.offload).has_value();
 }
 
-void execute_by_ebpf(const Reading& reading, const engine::KernelPart& part, Run& run) {
-  const bool bcast = reading.key.operation == Operation::bcast;
-  const bool from_result = bcast || reading.key.in_place;
-  const xdp::Offload::Work work{*form_of(reading, *part.offload), run.reducer};
-  run.kernel.small = {*part.offload, work, from_result ? schedule::kRecvBuffer : schedule::kSendBuffer,
-                      schedule::kRecvBuffer};
-  run.executor = &run.kernel.small;
+void execute_by_ebpf(const SmallCall& call, const engine::KernelPart& part, engine::Instance& instance,
+                     KernelRun& run) {
+  const bool bcast = call.operation == Operation::bcast;
+  const bool from_result = bcast || call.in_place;
+  const xdp::Offload::Work work{*form_of(call, *part.offload), instance.reducer};
+  run.small = {*part.offload, work, from_result ? schedule::kRecvBuffer : schedule::kSendBuffer, schedule::kRecvBuffer};
+  instance.executor = &run.small;
 }
 
 }  // namespace urakata::shim
