@@ -7,10 +7,10 @@
 #include "shim/collectives/start.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/communicators/prepared.hpp"
-#include "shim/completion/completion.hpp"
 #include "shim/process/profiled.hpp"
 #include "shim/progress/engine_wait.hpp"
 #include "shim/requests/request.hpp"
+#include "shim/requests/status.hpp"
 #include "shim/types/datatype.hpp"
 
 namespace urakata::shim {

@@ -7,11 +7,11 @@
 #include "base/clock.hpp"
 #include "shim/collectives/collective_operations.hpp"
 #include "shim/communicators/communicator.hpp"
-#include "shim/completion/completion.hpp"
 #include "shim/process/profiled.hpp"
 #include "shim/process/space.hpp"
 #include "shim/requests/neighbour_exchange.hpp"
 #include "shim/requests/request.hpp"
+#include "shim/requests/status.hpp"
 
 namespace urakata::shim {
 

@@ -165,6 +165,11 @@ Communicator* communicator(MPI_Comm handle) {
   return made;
 }
 
+int complain(const Communicator* communicator_of, int code) {
+  const ErrorTarget target = communicator_of != nullptr ? communicator_of->error_target() : ErrorTarget{MPI_COMM_WORLD};
+  return target.tell(code);
+}
+
 void before_forget(MPI_Comm handle) {
   if (Communicator* const known = communicators().find(handle).object) known->before_free();
 }

@@ -115,6 +115,9 @@ class Communicator final : public transport::Group {
 // without a context, or switched to engine `native`.
 Communicator* communicator(MPI_Comm handle);
 
+// Calls the error handler of the communicator (nullptr: of MPI_COMM_WORLD); returns `code`.
+int complain(const Communicator* communicator_of, int code);
+
 // MPI_Comm_free or MPI_Comm_disconnect is about to free the handle. What is known of it stays until then.
 void before_forget(MPI_Comm handle);
 // The MPI library's call comes now: only this thread finds what is known until forget_communicator() or

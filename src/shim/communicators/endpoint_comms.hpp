@@ -36,6 +36,13 @@ inline EndpointComm* endpoint_comm(MPI_Comm handle) {
   return found.known ? found.object : look_up_endpoint_comm(handle);
 }
 
+// The same for calls that free communicators; the thread does not remember the answer.
+EndpointComm* known_endpoint_comm(MPI_Comm handle);
+
+// The MPI library's side of receives, for all endpoint communicators: set before the first is opened
+// (messages/native_receive_calls.hpp), and constant from then on.
+extern constinit messages::NativeReceives* native_receives;
+
 // A communicator is known from now on, with these numbers.
 void open_endpoint_comm(MPI_Comm made, const job::MemberContexts& contexts);
 
@@ -45,11 +52,7 @@ void for_each_endpoint_comm(const std::function<void(const EndpointComm&)>& visi
 // The program has given the communicator these hints.
 void note_assertions(MPI_Comm handle, MPI_Info info);
 
-// The program is about to free or to disconnect the communicator. Returns what that means for its endpoint
-// communicator, which stays as it is. If the MPI library's communicator is kept, receives may still be pending on it;
-// it is freed after them.
-EndpointComm::Freed before_free(MPI_Comm handle, bool disconnects);
-// The program has freed or disconnected the communicator; `freed` is what before_free() has returned.
+// The program has freed or disconnected the communicator; `freed` is what before_free() has returned (requests/open_requests.hpp).
 void close_endpoint_comm(MPI_Comm handle, const EndpointComm::Freed& freed);
 // The MPI library is about to free the handle: only this thread finds its endpoint communicator until
 // close_endpoint_comm() or restore_endpoint_comm().
@@ -58,7 +61,5 @@ void withdraw_endpoint_comm(MPI_Comm handle);
 void restore_endpoint_comm(MPI_Comm handle);
 // The last user of a closed endpoint communicator is gone.
 void forget_closed_endpoint_comm(const EndpointComm& endpoint_comm);
-// For MPI_Comm_disconnect: waits until no operation on it is pending. An inactive persistent request is not pending.
-void drain_endpoint_comm(MPI_Comm handle);
 
 }  // namespace urakata::shim

@@ -90,19 +90,6 @@ int complete_all(int count, MPI_Request* requests, MPI_Status* statuses, std::ui
   return native_code != MPI_SUCCESS ? native_code : failure.tell_of_array();
 }
 
-void empty_status(MPI_Status* status) {
-  if (status == MPI_STATUS_IGNORE) return;
-  MPI_Request none = MPI_REQUEST_NULL;
-  native.Wait(&none, status);
-}
-
-void nobodys_status(MPI_Status* status) { native.Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, status); }
-
-int complain(const Communicator* communicator_of, int code) {
-  const ErrorTarget target = communicator_of != nullptr ? communicator_of->error_target() : ErrorTarget{MPI_COMM_WORLD};
-  return target.tell(code);
-}
-
 std::uint64_t observed_entry(int count, const MPI_Request* requests) {
   if (process_state.observer == nullptr) return 0;
   const std::uint64_t begin = call_begin();

@@ -52,14 +52,6 @@ int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uin
 // result `native_code`. The result is that of the call.
 int complete_all(int count, MPI_Request* requests, MPI_Status* statuses, std::uint64_t begin, int native_code);
 
-// As the standard says for null and inactive requests, and for collectives: the MPI library's own empty status.
-void empty_status(MPI_Status* status);
-// As it says for receives from MPI_PROC_NULL.
-void nobodys_status(MPI_Status* status);
-
-// Calls the error handler of the communicator (nullptr: of MPI_COMM_WORLD); returns `code`.
-int complain(const Communicator* communicator_of, int code);
-
 // A handle in our range that is not in use: the program waits twice, or for a freed request.
 inline int stale() { return complain(nullptr, MPI_ERR_REQUEST); }
 

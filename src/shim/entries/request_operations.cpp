@@ -3,8 +3,8 @@
 
 #include "shim/collectives/collective_operations.hpp"
 #include "shim/collectives/exchange_operations.hpp"
-#include "shim/completion/completion.hpp"
 #include "shim/messages/message_operations.hpp"
+#include "shim/requests/status.hpp"
 
 namespace urakata::shim {
 

@@ -8,6 +8,7 @@
 #include "shim/completion/completion.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/requests/request_array.hpp"
+#include "shim/requests/status.hpp"
 
 namespace urakata::shim {
 

@@ -13,6 +13,7 @@
 #include "shim/lifecycle/process.hpp"
 #include "shim/native/entries.hpp"
 #include "shim/process/process_state.hpp"
+#include "shim/requests/open_requests.hpp"
 #include "shim/types/datatype.hpp"
 #include "shim/types/operation.hpp"
 #include "space/settle.hpp"

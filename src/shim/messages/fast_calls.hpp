@@ -8,7 +8,6 @@
 // Thread-safety: as MPI says of the calls that these stand for.
 #pragma once
 
-#include "shim/completion/completion.hpp"
 #include "shim/messages/message.hpp"
 #include "shim/requests/request.hpp"
 #include "shim/requests/status.hpp"

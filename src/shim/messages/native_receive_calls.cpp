@@ -111,15 +111,12 @@ class NativeReceiveCalls final : public messages::NativeReceives {
 
 }  // namespace
 
-messages::NativeReceives& native_receive_calls() {
-  static auto* the = new NativeReceiveCalls;
-  return *the;
-}
-
 constinit messages::MixedQueue* mixed_queue = nullptr;
 
 void open_mixed_queue(p2p::Endpoint& endpoint, bool concurrent) {
-  mixed_queue = new messages::MixedQueue(endpoint, native_receive_calls(), concurrent);
+  static auto* the = new NativeReceiveCalls;
+  native_receives = the;
+  mixed_queue = new messages::MixedQueue(endpoint, *the, concurrent);
 }
 
 bool probe_native(const MessageDescriptor& descriptor, MPI_Status* status) {

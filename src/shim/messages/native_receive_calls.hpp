@@ -11,11 +11,9 @@
 
 namespace urakata::shim {
 
-messages::NativeReceives& native_receive_calls();
-
 // This rank's; nullptr where it has no endpoint. Stays after MPI_Finalize has taken the endpoint away.
 extern constinit messages::MixedQueue* mixed_queue;
-// `concurrent`: the program's threads may call at once.
+// Sets native_receives, too. `concurrent`: the program's threads may call at once.
 void open_mixed_queue(p2p::Endpoint& endpoint, bool concurrent);
 
 // Moves on what can move. Returns whether anything did.

@@ -29,4 +29,9 @@ inline void set_status(MPI_Status* status, const p2p::Result& result) {
 #endif
 }
 
+// As the standard says for null and inactive requests, and for collectives: the MPI library's own empty status.
+void empty_status(MPI_Status* status);
+// As it says for receives from MPI_PROC_NULL.
+void nobodys_status(MPI_Status* status);
+
 }  // namespace urakata::shim

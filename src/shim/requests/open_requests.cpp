@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shim/requests/open_requests.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "shim/process/space.hpp"
+#include "shim/progress/wait_until.hpp"
+#include "shim/requests/request.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+bool is_pending(const Request& request) { return !request.finished(); }
+// Is it a receive that the MPI library may be asked for now, or at a later start?
+bool may_need_native(const Request& request) {
+  const bool by_endpoint = messages::by_endpoint(request.message.descriptor.carrier);
+  return request.is_message() && !by_endpoint && (request.persistent || request.message.mixed != nullptr);
+}
+
+// Looks at all requests that exist, so not for calls that must be fast. Those of other endpoint communicators may be in
+// use by other threads, so nothing but their endpoint communicator is read.
+template <class Is>
+bool any_request(const EndpointComm& endpoint_comm, Is is) {
+  const std::uint32_t made = request_table.made.load(std::memory_order_acquire);
+  return std::any_of(request_table.requests, request_table.requests + made,
+                     [&](Request& request) { return request.endpoint_comm() == &endpoint_comm && is(request); });
+}
+
+}  // namespace
+
+EndpointComm::Freed before_free(MPI_Comm handle, bool disconnects) {
+  const EndpointComm* const open = known_endpoint_comm(handle);
+  if (open == nullptr || open->unused()) return {};
+  const bool kept = !disconnects && open->mixed && any_request(*open, may_need_native);
+  return {kept, kept ? 0 : keep_error_handler(handle)};
+}
+
+void drain_endpoint_comm(MPI_Comm handle) {
+  const EndpointComm* const open = endpoint() != nullptr ? known_endpoint_comm(handle) : nullptr;
+  if (open == nullptr) return;
+  // A message whose request another thread frees is left behind first, so that is asked last.
+  wait_until([&] { return (open->unused() || !any_request(*open, is_pending)) && open->none_left_behind(); });
+}
+
+}  // namespace urakata::shim
