@@ -6,6 +6,7 @@
 
 #include "shim/process/allocation_count.hpp"
 #include "shim/process/process_state.hpp"
+#include "shim/requests/staging.hpp"
 
 namespace urakata::shim {
 

@@ -11,9 +11,6 @@
 
 namespace urakata::shim {
 
-// The bytes of a buffer: that an operation only reads one is known to its schedule, not to its type.
-inline std::byte* writable(const void* address) { return static_cast<std::byte*>(const_cast<void*>(address)); }
-
 // What an operation that only moves does with recvbuf on a rank: all of it is output but at bcast's root. It is input
 // too for bcast's root and where the operation is in place: the own block only for gathers, everything for alltoall.
 struct Received {

@@ -14,6 +14,7 @@
 #include "base/options/options.hpp"
 #include "base/threads.hpp"
 #include "base/waiting.hpp"
+#include "shim/collectives/call_staging.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/private_comms.hpp"

@@ -9,6 +9,7 @@
 #include "base/reserve.hpp"
 #include "observe/observer.hpp"
 #include "shim/collectives/call_binding.hpp"
+#include "shim/collectives/call_staging.hpp"
 #include "shim/collectives/start.hpp"
 #include "shim/completion/completion.hpp"
 #include "shim/messages/message.hpp"

@@ -11,6 +11,7 @@
 #include "base/step_pace.hpp"
 #include "base/threads.hpp"
 #include "shim/collectives/channel_exchange.hpp"
+#include "shim/completion/left_behind.hpp"
 #include "shim/messages/native_receive_calls.hpp"
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/asking_native.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Recv, MPI_Irecv, MPI_Recv_init, MPI_Sendrecv and MPI_Sendrecv_replace.
 #include "shim/completion/completion.hpp"
+#include "shim/completion/left_behind.hpp"
+#include "shim/completion/staged_message.hpp"
 #include "shim/messages/fast_calls.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/messages/native_send.hpp"

@@ -2,6 +2,7 @@
 // MPI_Start, MPI_Startall, MPI_Cancel, MPI_Request_free.
 #include "shim/collectives/start.hpp"
 #include "shim/completion/completion.hpp"
+#include "shim/completion/left_behind.hpp"
 #include "shim/native/entries.hpp"
 #include "shim/requests/request_array.hpp"
 #include "shim/requests/staging.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Send, MPI_Isend, MPI_Send_init and the other modes.
+#include "shim/completion/staged_message.hpp"
 #include "shim/messages/fast_calls.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/messages/wire_messages.hpp"

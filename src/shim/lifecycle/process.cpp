@@ -24,6 +24,7 @@
 #include "shim/collectives/native_messages.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/communicators/communicator_origin.hpp"
+#include "shim/completion/left_behind.hpp"
 #include "shim/kernel/channel_sets.hpp"
 #include "shim/lifecycle/finalize_callback.hpp"
 #include "shim/lifecycle/other_launcher.hpp"

@@ -3,7 +3,6 @@
 
 #include <sched.h>
 
-#include "shim/completion/completion.hpp"
 #include "shim/messages/fast_calls.hpp"
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/native_library.hpp"
@@ -193,18 +192,6 @@ int start_staged(const MessageDescriptor& descriptor, MPI_Request* handle) {
     *handle = request.handle();
   }
   return code;
-}
-
-int finish_staged(MPI_Request handle, MPI_Status* status) {
-  Request& request = *find_request(handle);
-  wait_for_message(request);
-  return complete(request, &handle, status, 0);
-}
-
-int run_staged(const MessageDescriptor& descriptor, MPI_Status* status) {
-  MPI_Request handle = MPI_REQUEST_NULL;
-  const int code = start_staged(descriptor, &handle);
-  return code != MPI_SUCCESS ? code : finish_staged(handle, status);
 }
 
 int send_other_later(const MessageDescriptor& descriptor, MPI_Request* handle) {

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "messages/mixed_receive.hpp"
 #include "shim/messages/message_arguments.hpp"
 #include "shim/messages/native_receive_calls.hpp"
 #include "shim/native/abi.hpp"
@@ -18,48 +17,6 @@
 namespace urakata::shim {
 
 struct Request;
-
-// What a Request has where it stands for a message. Its endpoint communicator and its type are retained.
-struct MessageState {
-  p2p::Request* open = nullptr;                   // nullptr: finished, or not started
-  p2p::Request* beside = nullptr;                 // the send of an Isendrecv, whose receive is `open`
-  MessageDescriptor descriptor;                   // descriptor.endpoint_comm is nullptr: the request is something else
-  p2p::Unexpected* matched = nullptr;             // what MPI_Mprobe has found, until MPI_Mrecv
-  std::unique_ptr<messages::MixedReceive> mixed;  // instead of `open`, where the message may be the MPI library's
-  p2p::Persistent persistent;                     // of a persistent request
-
-  // descriptor.endpoint_comm, which any thread may read. So all writes to it go through this.
-  std::atomic_ref<EndpointComm*> endpoint_comm() { return std::atomic_ref(descriptor.endpoint_comm); }
-  // Sets the descriptor, the endpoint communicator last.
-  void describe(const MessageDescriptor& given) {
-    descriptor.type = given.type;
-    descriptor.to = given.to;
-    descriptor.peer = given.peer;
-    descriptor.mode = given.mode;
-    descriptor.carrier = given.carrier;
-    descriptor.count = given.count;
-    descriptor.buffer = given.buffer;
-    descriptor.envelope = given.envelope;
-    endpoint_comm().store(given.endpoint_comm, std::memory_order_release);
-  }
-
-  bool done() const {
-    if (open != nullptr ? !open->done() : mixed != nullptr && !mixed->done()) return false;
-    return beside == nullptr || beside->done();
-  }
-  // Of a message that is over; the rest of the descriptor says nothing without these.
-  void clear() {
-    endpoint_comm().store(nullptr, std::memory_order_release);
-    descriptor.type = nullptr;
-    descriptor.to = nullptr;
-    descriptor.peer = p2p::kNoPeer;
-    descriptor.carrier = Carrier::space;
-    open = beside = nullptr;
-    matched = nullptr;
-    mixed.reset();
-    persistent = {};
-  }
-};
 
 // Is it a rank that the endpoint does not reach, on a mixed endpoint communicator?
 bool outside(int rank, MPI_Comm comm);
@@ -114,8 +71,6 @@ int send_other_later(const MessageDescriptor& descriptor, MPI_Request* handle);
 int send_beside(Request& request, MessageDescriptor send);
 // Messages whose buffer must be staged, or that may come from outside; the results are as those of start_message().
 [[gnu::cold]] int start_staged(const MessageDescriptor& descriptor, MPI_Request* handle);
-[[gnu::cold]] int finish_staged(MPI_Request handle, MPI_Status* status);                // waits
-[[gnu::cold]] int run_staged(const MessageDescriptor& descriptor, MPI_Status* status);  // both
 void wait_for_message(Request& request);
 // A call that tests requests has found none done. The MPI library moves on as if the call waited. Nothing if the rank
 // has no endpoint.

@@ -8,16 +8,14 @@
 #include <cstdint>
 
 #include "messages/message_descriptor.hpp"
-#include "shim/communicators/endpoint_comms.hpp"
 #include "shim/native/abi.hpp"
 #include "shim/process/space.hpp"
+#include "shim/requests/message_state.hpp"
 #include "shim/types/datatype.hpp"
 
 namespace urakata::shim {
 
-using messages::Carrier;
 using messages::copy_of;
-using messages::MessageDescriptor;
 
 // Every type of a descriptor is one of ours.
 inline const Datatype& datatype_of(const MessageDescriptor& descriptor) {

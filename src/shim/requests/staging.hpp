@@ -5,20 +5,22 @@
 //
 // Staging happens only if have_devices(), and never on the fast paths.
 //
-// Thread-safety: as MPI says of the request's calls; settle_left_behind() by any thread of the program.
+// Thread-safety: as MPI says of the request's calls.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "device/staging_buffer.hpp"
-#include "shim/collectives/call.hpp"
-#include "shim/collectives/call_reading.hpp"
-#include "shim/messages/message_arguments.hpp"
-#include "shim/native/abi.hpp"
+#include "shim/requests/message_state.hpp"
 
 namespace urakata::shim {
 
 struct Request;
+
+// The bytes of a buffer: that an operation only reads one is known to its schedule, not to its type.
+inline std::byte* writable(const void* address) { return static_cast<std::byte*>(const_cast<void*>(address)); }
 
 // The staging buffers of a request.
 struct Staging {
@@ -31,11 +33,10 @@ struct Staging {
 // The functions below that return int return an MPI error code. They have logged the reason and called no error
 // handler.
 
-// Stages the buffers of a collective that is about to be bound. Addresses in the call become those of the staging
-// buffers. The request retains the datatypes.
-int stage_call(Call& call, Reading& reading, Request& request);
-// Whether a collective without a reduction has a buffer that must be staged; true also if that is unknown.
-[[gnu::cold]] bool needs_staging(const Reading& reading);
+// Replaces the address by that of a staging buffer, if the buffer of these parts needs one. The request gets the staging
+// buffer.
+int stage(std::vector<device::StagingBuffer::Part> parts, const void*& address, Request& request,
+          std::unique_ptr<device::StagingBuffer> Staging::*to);
 // Fills the staging buffers of a bound collective that is about to start.
 int fetch(Request& request);
 
@@ -49,10 +50,5 @@ int stage_beside(Request& request, MessageDescriptor& send);
 
 // Copies the received data of a finished request to the program's memory, unless that has been done.
 int settle(Request& request);
-
-// The program frees an active request: a later call settles and destroys the request.
-void leave_to_settle(Request& request);
-// Settles all such requests that have finished. Returns whether there was one.
-bool settle_left_behind();
 
 }  // namespace urakata::shim

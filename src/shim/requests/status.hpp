@@ -30,8 +30,14 @@ inline void set_status(MPI_Status* status, const p2p::Result& result) {
 }
 
 // As the standard says for null and inactive requests, and for collectives: the MPI library's own empty status.
-void empty_status(MPI_Status* status);
+inline void empty_status(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  MPI_Request none = MPI_REQUEST_NULL;
+  native.Wait(&none, status);
+}
 // As it says for receives from MPI_PROC_NULL.
-void nobodys_status(MPI_Status* status);
+inline void nobodys_status(MPI_Status* status) {
+  native.Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, status);
+}
 
 }  // namespace urakata::shim
