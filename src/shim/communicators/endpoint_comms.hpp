@@ -52,7 +52,8 @@ void for_each_endpoint_comm(const std::function<void(const EndpointComm&)>& visi
 // The program has given the communicator these hints.
 void note_assertions(MPI_Comm handle, MPI_Info info);
 
-// The program has freed or disconnected the communicator; `freed` is what before_free() has returned (requests/open_requests.hpp).
+// The program has freed or disconnected the communicator; `freed` is what before_free() (requests/open_requests.hpp) has
+// returned.
 void close_endpoint_comm(MPI_Comm handle, const EndpointComm::Freed& freed);
 // The MPI library is about to free the handle: only this thread finds its endpoint communicator until
 // close_endpoint_comm() or restore_endpoint_comm().

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the program's calls move on what is ours, and how they sleep until there is readiness.
+// How the program's calls move on what is ours, and how they sleep until there is readiness. Everything that waits
+// needs it, and it moves everything: so it is declared here, and defined in entries/progress.cpp, above all that it
+// moves.
 //
 // Thread-safety: open() by the thread that calls MPI_Init; the rest by any thread between MPI_Init and MPI_Finalize.
 #pragma once

@@ -79,7 +79,7 @@ class RequestOperations {
   ~RequestOperations() = default;
 };
 
-// The implementation for each type.
+// The implementation for each type, all of which entries/request_operations.cpp knows.
 extern constinit const RequestOperations* const request_operations[];
 
 }  // namespace urakata::shim
