@@ -3,7 +3,7 @@
 // only where that is needed.
 //
 //   working    it moves what there is, or naps for moments in between
-//   listening  it sleeps by descriptors that tell of readiness; the owner wakes it by one of them
+//   listening  it sleeps until one of the descriptors is readable; the owner wakes it by one of them
 //   dozing     long naps, of which it wakes by itself
 //   resting    naps so long that more is a reason to end them
 //   asleep     until it is woken

@@ -99,10 +99,10 @@ bool sleep_on(int epoll, std::uint64_t timeout_ns, int descriptor) {
 
 }  // namespace
 
-SocketWatch::SocketWatch(std::vector<int> readiness) : readiness_(std::move(readiness)) {
-  if (readiness_.empty()) return;
+SocketWatch::SocketWatch(std::vector<int> descriptors) : descriptors_(std::move(descriptors)) {
+  if (descriptors_.empty()) return;
   bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (bell_ >= 0) readiness_.push_back(bell_);
+  if (bell_ >= 0) descriptors_.push_back(bell_);
 }
 
 SocketWatch::~SocketWatch() {
@@ -127,12 +127,12 @@ void SocketWatch::closed(int socket) {
 bool SocketWatch::make_sets() {
   if (epoll_ >= 0) return true;
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  if (epoll_ < 0 || readiness_.empty()) return epoll_ >= 0;
+  if (epoll_ < 0 || descriptors_.empty()) return epoll_ >= 0;
   told_ = epoll_create1(EPOLL_CLOEXEC);
   if (told_ < 0) return true;
   epoll_event event{};
   event.events = EPOLLIN;
-  for (const int descriptor : readiness_) {
+  for (const int descriptor : descriptors_) {
     event.data.fd = descriptor;
     epoll_ctl(told_, EPOLL_CTL_ADD, descriptor, &event);
   }
@@ -144,8 +144,8 @@ bool SocketWatch::make_sets() {
 bool SocketWatch::descriptors_changed() {
   if (directory_ < 0) directory_ = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   struct stat status {};
-  if (directory_ < 0 || fstat(directory_, &status) != 0 || status.st_size == descriptors_) return false;
-  descriptors_ = status.st_size;
+  if (directory_ < 0 || fstat(directory_, &status) != 0 || status.st_size == open_descriptors_) return false;
+  open_descriptors_ = status.st_size;
   return true;
 }
 
@@ -179,7 +179,7 @@ bool SocketWatch::wait(std::uint64_t timeout_ns) {
   return true;
 }
 
-bool SocketWatch::wait_for_readiness(std::uint64_t timeout_ns) {
+bool SocketWatch::wait_for_descriptors(std::uint64_t timeout_ns) {
   if (!make_sets() || told_ < 0) return false;
   if (sleep_on(told_, timeout_ns, bell_)) quiet();
   return true;

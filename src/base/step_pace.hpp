@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a call that a program makes between computations should look for readiness: not again before so much time has
+// When a call that a program makes between computations should make progress: not again before so much time has
 // gone by that looking in vain takes no more than a given part of it, however often the program calls.
 //
 // Thread-safety: one for each thread.

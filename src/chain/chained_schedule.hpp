@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A chained schedule: one rank's schedule as the kernel can run it, in chains of requests of which each begins when the
-// one before it has ended well (io_uring's links).
+// A chained schedule: one rank's schedule as the kernel can run it, in chains of io_uring requests of which each begins
+// when the one before it has ended well (IOSQE_IO_LINK). It has messages only: schedules with reductions have no such
+// form (compile.hpp).
 //
-// Entries of a chain follow each other; chains run beside each other. Where a message of one chain must wait for one of
-// another, the one signals a *gate* after itself and the other waits there before itself; the k-th wait of a gate goes
-// on at the k-th signal.
+// Entries of a chain follow each other; chains run beside each other. If a message of one chain must wait for a message
+// of another, the second chain signals a *gate* (an eventfd, gate.hpp) behind its message, and the first chain waits at
+// the gate before its own. The k-th wait at a gate goes on at the k-th signal.
 //
 // Bytes travel without headers: all messages of a rank to a peer are one stream of bytes, in an order that both sides
 // compute alike (compile.hpp). Chained schedules are immutable and name buffers by number, as schedules do.
@@ -24,14 +25,14 @@ inline constexpr schedule::BufferId kToken = ~schedule::BufferId{0};
 
 struct Entry {
   Act act = Act::send;
-  bool linked = false;     // the next entry belongs to the same chain
-  std::uint16_t whom = 0;  // message: index in ChainedSchedule::peers; else: the gate
+  bool continues = false;   // the next entry belongs to the same chain
+  std::uint16_t index = 0;  // of a message: in ChainedSchedule::peers; of signal and wait: the gate
   std::uint32_t bytes = 0;
   schedule::BufferId buffer = 0;
   std::int64_t offset = 0;
 };
 
-// Bytes that the owner moves, before the chains begin or after they have ended.
+// Bytes that the thread which starts or reaps the operation copies, before the chains begin or after they have ended.
 struct Copy {
   schedule::BufferId from = 0;
   schedule::BufferId to = 0;
@@ -47,7 +48,7 @@ struct ChainedSchedule {
   std::uint32_t gates = 0;
   std::vector<Copy> before;  // in this order
   std::vector<Copy> after;
-  std::uint64_t bytes = 0;  // of all messages
+  std::uint64_t bytes = 0;  // of all messages, sent and received
 };
 
 }  // namespace urakata::chain

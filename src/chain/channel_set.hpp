@@ -60,7 +60,7 @@ class ChannelSet {
   std::size_t in_flight() const { return operations_.in_flight(); }
   bool broken() const { return broken_; }
   // May something have ended that was not reaped? Without a call or a lock.
-  bool readiness() const { return broken() || rings_.readiness(); }
+  bool can_progress() const { return broken() || rings_.can_progress(); }
 
   // Begins an operation; false: the channel set is broken, or becomes so. `buffers`: the address of each of the
   // schedule's buffers. Schedule and buffers stay until the end is told, with `whose`. Allocates nothing once as many

@@ -153,8 +153,8 @@ class Compiler {
         stream_of_[step.node] = streams_.size() - 1;
         stream.steps.push_back(step);
         stream.bytes += payload(node(step.node), step.iteration);
+        chained_.bytes += payload(node(step.node), step.iteration);
       }
-      chained_.bytes += stream.bytes;
     }
     done_ = copied;
   }
@@ -194,8 +194,8 @@ class Compiler {
     const bool sends = one.kind == Kind::send;
     const schedule::Place& where = sends ? one.a : one.b;
     Entry entry{.act = sends ? Act::send : Act::receive,
-                .linked = true,
-                .whom = static_cast<std::uint16_t>(at),
+                .continues = true,
+                .index = static_cast<std::uint16_t>(at),
                 .buffer = where.buffer,
                 .offset = offset_of(where, step.iteration)};
     std::uint64_t left = payload(one, step.iteration);
@@ -213,11 +213,11 @@ class Compiler {
   }
 
   void emit_gate(Act act, std::uint16_t gate) {
-    chained_.entries.push_back({.act = act, .linked = true, .whom = gate, .bytes = sizeof(std::uint64_t)});
+    chained_.entries.push_back({.act = act, .continues = true, .index = gate, .bytes = sizeof(std::uint64_t)});
   }
 
   void end_chain() {
-    chained_.entries.back().linked = false;
+    chained_.entries.back().continues = false;
     ++chained_.chains;
   }
 

@@ -35,7 +35,7 @@ void RequestWriter::put(ChainedOperation& operation, const ChainedOperation* bef
       }
     }
     put_entry(operation, at);
-    first_of_chain = !schedule.entries[at].linked;
+    first_of_chain = !schedule.entries[at].continues;
     if (first_of_chain && operation.signals) put_gate(number, Ring::Kind::write, false, operation.ended, &signal_);
   }
 }
@@ -51,26 +51,26 @@ void RequestWriter::put_gate(std::size_t number, Ring::Kind kind, bool linked, c
 
 void RequestWriter::put_entry(const ChainedOperation& operation, std::size_t at) {
   const Entry& entry = operation.schedule->entries[at];
-  Ring::Submission request{.linked = entry.linked || operation.signals, .bytes = entry.bytes};
+  Ring::Submission request{.linked = entry.continues || operation.signals, .bytes = entry.bytes};
   request.number = RequestId{operation.number, at}.number();
   switch (entry.act) {
     case Act::send:
     case Act::receive: {
       const bool sends = entry.act == Act::send;
       request.kind = sends ? Ring::Kind::send : Ring::Kind::receive;
-      request.descriptor = peers_.of(operation.schedule->peers[entry.whom]).socket;
+      request.descriptor = peers_.of(operation.schedule->peers[entry.index]).socket;
       request.address = entry.buffer == kToken ? static_cast<void*>(sends ? &token_out_ : &token_in_)
                                                : operation.buffers[entry.buffer] + entry.offset;
       break;
     }
     case Act::signal:
       request.kind = Ring::Kind::write;
-      request.descriptor = operation.gates[entry.whom].descriptor();
+      request.descriptor = operation.gates[entry.index].descriptor();
       request.address = &signal_;
       break;
     case Act::wait:
       request.kind = Ring::Kind::read;
-      request.descriptor = operation.gates[entry.whom].descriptor();
+      request.descriptor = operation.gates[entry.index].descriptor();
       request.address = &token_in_;
       break;
   }
@@ -84,7 +84,7 @@ void RequestWriter::tell(const ChainedOperation& operation, std::size_t at, std:
     log::error("a gate between chains failed: %s", std::strerror(value < 0 ? -value : EIO));
     return;
   }
-  const std::int32_t rank = peers_.of(operation.schedule->peers[entry->whom]).rank;
+  const std::int32_t rank = peers_.of(operation.schedule->peers[entry->index]).rank;
   if (value < 0) {
     log::error("lost the connection to rank %d: %s", rank, std::strerror(-value));
   } else {

@@ -50,7 +50,7 @@ class Ring {
   };
   bool take(Outcome& outcome);
   // Are there results? By any thread, without a call.
-  bool readiness() const {
+  bool can_progress() const {
     return __atomic_load_n(told_, __ATOMIC_ACQUIRE) != __atomic_load_n(taken_, __ATOMIC_RELAXED);
   }
 

@@ -2,7 +2,7 @@
 // The rings of a channel set. New operations go to the newest one. A ring that has become too small stays, since what
 // it holds may not have ended.
 //
-// Thread-safety: under the channel set's lock, but for readiness() and descriptor(), which any thread may call once
+// Thread-safety: under the channel set's lock, but for can_progress() and descriptor(), which any thread may call once
 // open() has returned.
 #pragma once
 
@@ -30,9 +30,10 @@ class Rings {
 
   int descriptor() const { return epoll_; }  // readable while there are results
   // Whether a result is there. Makes no system call and takes no lock.
-  bool readiness() const {
+  bool can_progress() const {
     const std::size_t count = made_.load(std::memory_order_acquire);
-    return std::ranges::any_of(std::span(rings_).first(count), [](const Served& one) { return one.ring->readiness(); });
+    return std::ranges::any_of(std::span(rings_).first(count),
+                               [](const Served& one) { return one.ring->can_progress(); });
   }
 
   // Has the newest ring take so many requests more, with room for the results of all: the kernel must not run out of it

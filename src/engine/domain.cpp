@@ -118,7 +118,7 @@ void Domain::begin(Instance& instance) {
 void Domain::begin_taken() {
   admit();
   if (broken_) end_broken();
-  note_told();
+  note_waiting();
 }
 
 unsigned Domain::advance(bool caller, std::int64_t bytes) {
@@ -148,7 +148,7 @@ unsigned Domain::advance(bool caller, std::int64_t bytes) {
   if (broken_) end_broken();
   if (pending_.listening()) pending_.note_listening(transport_->listening());
   if (pending_.flushing()) pending_.note_flushing(transport_->flushing());
-  note_told();
+  note_waiting();
   return finished + (moved ? 1U : 0U);
 }
 

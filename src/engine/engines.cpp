@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/fallback.hpp"
 #include "engine/kernel_engine.hpp"
+#include "engine/periodic_engine.hpp"
 #include "engine/poll.hpp"
 
 namespace urakata::engine {
@@ -16,8 +16,8 @@ std::unique_ptr<Engine> make_thread(Domain& domain, bool, const ProgressThreadSe
   return std::make_unique<ThreadEngine>(domain, settings);
 }
 
-std::unique_ptr<Engine> make_poll(Domain& domain, bool fallback, const ProgressThreadSettings&) {
-  if (fallback) return std::make_unique<FallbackEngine>(domain);
+std::unique_ptr<Engine> make_poll(Domain& domain, bool periodic, const ProgressThreadSettings&) {
+  if (periodic) return std::make_unique<PeriodicEngine>(domain);
   return std::make_unique<PollEngine>(domain);
 }
 
@@ -37,7 +37,7 @@ std::span<const EngineRow> engine_table() {
   return *rows;
 }
 
-void Engines::make(std::span<const std::string_view> names, bool fallback, const transport::Failures& failures,
+void Engines::make(std::span<const std::string_view> names, bool periodic, const transport::Failures& failures,
                    const std::function<std::unique_ptr<Domain>(bool progress_thread)>& make_domain,
                    const ProgressThreadSettings& settings) {
   for (const std::string_view name : names) {
@@ -47,7 +47,7 @@ void Engines::make(std::span<const std::string_view> names, bool fallback, const
     const EngineRow* const row = &*found;
     domains_.push_back(row->domain != nullptr ? row->domain(failures) : make_domain(row->progress_threads));
     kinds_.push_back(
-        {row, row->make(*domains_.back(), fallback, row->progress_threads ? settings : ProgressThreadSettings{})});
+        {row, row->make(*domains_.back(), periodic, row->progress_threads ? settings : ProgressThreadSettings{})});
     all_.push_back(kinds_.back().engine.get());
   }
 }

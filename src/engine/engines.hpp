@@ -21,9 +21,9 @@ struct EngineRow {
   std::string_view name;  // a choice of option ENGINE
   // It has a progress thread on a core that was chosen for it. Else callers run it.
   bool progress_threads;
-  // Fallback: the MPI library does not call Urakata while a rank waits in it, and a thread of ours may call the MPI
+  // Periodic: the MPI library does not call Urakata while a rank waits in it, and a thread of ours may call the MPI
   // library. Settings: of its progress thread, where it has one.
-  std::unique_ptr<Engine> (*make)(Domain& domain, bool fallback, const ProgressThreadSettings& settings);
+  std::unique_ptr<Engine> (*make)(Domain& domain, bool periodic, const ProgressThreadSettings& settings);
   // Its domain, where that is no ordinary one; nullptr: it is.
   std::unique_ptr<Domain> (*domain)(const transport::Failures& failures) = nullptr;
 };
@@ -32,10 +32,10 @@ std::span<const EngineRow> engine_table();
 
 class Engines {
  public:
-  // Makes those of these names, given best first; one that runs only what was made for it comes last. `fallback`: see
+  // Makes those of these names, given best first; one that runs only what was made for it comes last. `periodic`: see
   // EngineRow::make. `failures`: where what other ranks tell is left. make_domain(progress_thread): is it one that a
   // progress thread runs? `settings`: of an engine with a progress thread.
-  void make(std::span<const std::string_view> names, bool fallback, const transport::Failures& failures,
+  void make(std::span<const std::string_view> names, bool periodic, const transport::Failures& failures,
             const std::function<std::unique_ptr<Domain>(bool progress_thread)>& make_domain,
             const ProgressThreadSettings& settings);
 

@@ -14,8 +14,8 @@ class Executor {
   // Instance::kWhole and this `instance`. False: it does not begin, and there is none.
   virtual bool start(std::span<std::byte* const> buffers, void* instance) = 0;
   // May it have ended, as far as can be told without a call?
-  virtual bool readiness() const = 0;
-  // Is its end readiness to a descriptor of the transport? Else only who polls sees it, as with messages through
+  virtual bool can_progress() const = 0;
+  // Does a descriptor of the transport tell of its end? Else only who polls sees it, as with messages through
   // memory.
   virtual bool tells() const = 0;
   // Of all its messages.

@@ -35,17 +35,17 @@ bool KernelPart::leave() {
 }
 
 ExecutorTransport::ExecutorTransport(const transport::Failures& failures)
-    : failures_(failures), readiness_(epoll_create1(EPOLL_CLOEXEC)) {}
+    : failures_(failures), epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
 ExecutorTransport::~ExecutorTransport() {
-  if (readiness_ >= 0) close(readiness_);
+  if (epoll_ >= 0) close(epoll_);
 }
 
 void ExecutorTransport::add(KernelPart& part) {
   const LockGuard guard(lock_);
   epoll_event event{};
   event.events = EPOLLIN;
-  epoll_ctl(readiness_, EPOLL_CTL_ADD, part.channel_set->descriptor(), &event);
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, part.channel_set->descriptor(), &event);
   parts_.push_back(&part);
 }
 
@@ -55,7 +55,7 @@ void ExecutorTransport::remove(KernelPart& part) {
 }
 
 void ExecutorTransport::forget(KernelPart& part) {
-  epoll_ctl(readiness_, EPOLL_CTL_DEL, part.channel_set->descriptor(), nullptr);
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, part.channel_set->descriptor(), nullptr);
   std::erase(parts_, &part);
 }
 
@@ -161,7 +161,7 @@ Wakeup ExecutorTransport::wakeup() const {
   const LockGuard guard(lock_);
   const bool silent = std::ranges::any_of(
       parts_, [](const KernelPart* part) { return part->offload != nullptr && part->offload->in_flight() != 0; });
-  return silent ? Wakeup::none : Wakeup::readiness;
+  return silent ? Wakeup::none : Wakeup::descriptors;
 }
 
 void KernelEngine::start_all(Domain::Starts starts) {

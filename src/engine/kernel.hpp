@@ -29,7 +29,7 @@ class ChainedGraph final : public Executor {
   bool start(std::span<std::byte* const> buffers, void* instance) override {
     return channel_set_->start(*schedule_, buffers, instance);
   }
-  bool readiness() const override { return channel_set_->readiness(); }
+  bool can_progress() const override { return channel_set_->can_progress(); }
   bool tells() const override { return true; }
   std::uint64_t bytes() const override { return schedule_->bytes; }
 
@@ -48,7 +48,7 @@ class SmallCollective final : public Executor {
   bool start(std::span<std::byte* const> buffers, void* instance) override {
     return offload_->start(work_, buffers[give_], buffers[take_], instance);
   }
-  bool readiness() const override { return offload_->readiness(); }
+  bool can_progress() const override { return offload_->can_progress(); }
   bool tells() const override { return false; }
   std::uint64_t bytes() const override { return URA_XDP_BYTES_OF(work_.form); }
 
@@ -99,7 +99,7 @@ class ExecutorTransport final : public transport::Transport {
   std::size_t cancel(const void* instance) override;
   void tell(std::int32_t peer, const transport::Notice& notice) override;
   const transport::Failures& failures() const override { return failures_; }
-  std::vector<int> readiness() const override { return {readiness_}; }
+  std::vector<int> descriptors() const override { return {epoll_}; }
   // What eBPF code computes tells nobody.
   Wakeup wakeup() const override;
 
@@ -111,7 +111,7 @@ class ExecutorTransport final : public transport::Transport {
   bool end_now(const KernelPart* part, bool all);
 
   const transport::Failures& failures_;
-  int readiness_;  // an epoll set of all channel sets
+  int epoll_;  // an epoll set of all channel sets
   mutable Mutex lock_;
   std::vector<KernelPart*> parts_ URAKATA_GUARDED_BY(lock_);
   std::vector<std::unique_ptr<KernelPart>> ended_ URAKATA_GUARDED_BY(lock_);  // which some still need

@@ -18,7 +18,7 @@ constexpr std::uint64_t kShortNap = 20'000;  // ns, while messages move
 // brief one for the first time: that one is not advanced for as long.
 constexpr std::uint64_t kLongDoze = 16'000'000;
 // Polls in vain until the progress thread naps. The MPI library takes in a message from the network in several polls,
-// of which only the last completes anything; what it leaves in a socket is no readiness to the next nap.
+// of which only the last completes anything; what it leaves in a socket does not end the next nap.
 constexpr unsigned kNetworkMisses = 4;
 constexpr unsigned kStreak = 4;
 // How long a stream may gather packets between two turns. It is too long when a turn finds so many messages finished
@@ -34,7 +34,7 @@ constexpr std::uint64_t kSpareSpin = 200'000;  // ns without anything pending un
 ThreadEngine::ThreadEngine(Domain& domain, ProgressThreadSettings settings)
     : Engine(domain),
       settings_(std::move(settings)),
-      watch_(domain.readiness()),
+      watch_(domain.descriptors()),
       gaps_(settings_.long_gap_ns),
       progress_thread_(settings_.name, "operations", [this] { run(); }) {}
 
@@ -97,14 +97,14 @@ void ThreadEngine::leave() {
 
 void ThreadEngine::nap(std::uint64_t ns) {
   const Wakeup wakeup = domain().wakeup();
-  if (wakeup == Wakeup::readiness ? listen() : watch_.wait(wakeup, settings_.nap_ns)) return;
+  if (wakeup == Wakeup::descriptors ? listen() : watch_.wait(wakeup, settings_.nap_ns)) return;
   states_.nap(ns);
 }
 
 // Sleeps until the transport tells that there is something to do, or a starting call does.
 bool ThreadEngine::listen() {
   if (!states_.rests(State::kListening)) return true;
-  const bool slept = watch_.wait_for_readiness(kFirstDoze);
+  const bool slept = watch_.wait_for_descriptors(kFirstDoze);
   states_.back(State::kListening);
   return slept;
 }
@@ -155,13 +155,13 @@ void ThreadEngine::run() {
         misses = step != 0 ? 0 : misses + 1;
         moved += step;
         if (callers_.load(std::memory_order_relaxed) != 0 || domain().pending() == 0) break;
-        if (domain().told()) break;  // whether there is more, the next sleep says
+        if (domain().waits_for_descriptors()) break;  // whether there is more, the next sleep says
       }
       if (settings_.around_test != nullptr) settings_.around_test(false);
       domain().disown();
       if (settings_.progressed != nullptr) settings_.progressed(idle_since, now_ns());
     } else if (!settings_.spare) {
-      // A caller has it, who may wait for this core: listening would end at once, for the readiness is left to him.
+      // A caller has it, who may wait for this core: listening would end at once, for what has come is left to him.
       states_.nap(nap_ns);
       nap_ns = std::min(nap_ns * 2, settings_.nap_ns);
       continue;
@@ -170,11 +170,11 @@ void ThreadEngine::run() {
       pause();
       continue;
     }
-    // While a stream is under way, each packet would be readiness: let some gather, so that fewer wake-ups move as many
+    // While a stream is under way, each packet would wake the thread: let some gather, so that fewer wake-ups move as many
     // bytes.
     streak = moved != 0 ? streak + 1 : 0;
     if (moved != 0) doze_ns_ = kFirstDoze;
-    if (streak >= kStreak && domain().network_only() && !domain().told()) {
+    if (streak >= kStreak && domain().network_only() && !domain().waits_for_descriptors()) {
       if (moved <= kFewMessages) gather_ns = std::min(gather_ns * 2, kLongGather);
       if (moved >= kManyMessages) gather_ns = std::max(gather_ns / 2, kShortGather);
       states_.nap(gather_ns);

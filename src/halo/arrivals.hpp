@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiving endpoints whose payload has arrived in the present exchange, in order of arrival. Endpoints without
+// The receiving ends whose payload has arrived in the present exchange, in order of arrival. Endpoints without
 // bytes come first.
 //
-// Thread-safety: by one thread at a time. After the constructor and add_end() of all endpoints nothing allocates.
+// Thread-safety: by one thread at a time. After the constructor and add_end() of all ends nothing allocates.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class Arrivals {
  public:
   Arrivals(std::size_t channels, std::size_t ends) : ends_(channels) { arrived_.reserve(ends); }
 
-  // Setup: the endpoint lies in this channel. `empty`: it has no bytes.
+  // Setup: the end lies in this channel. `empty`: it has no bytes.
   void add_end(std::uint32_t channel, std::uint32_t end, bool empty) {
     ends_[channel].push_back(end);
     if (empty) empty_.push_back(end);
@@ -33,7 +33,7 @@ class Arrivals {
   void add(std::uint32_t channel) { arrived_.insert(arrived_.end(), ends_[channel].begin(), ends_[channel].end()); }
   // Whether next() has one.
   bool any() const { return told_ != arrived_.size(); }
-  // The next endpoint, each once in an exchange.
+  // The next end, each once in an exchange.
   std::optional<std::size_t> next() {
     if (!any()) return std::nullopt;
     return arrived_[told_++];
@@ -41,8 +41,8 @@ class Arrivals {
 
  private:
   std::vector<std::vector<std::uint32_t>> ends_;  // by channel; constant after setup
-  std::vector<std::uint32_t> empty_;              // endpoints without bytes; constant after setup
-  std::vector<std::uint32_t> arrived_;            // has capacity for all endpoints
+  std::vector<std::uint32_t> empty_;              // ends without bytes; constant after setup
+  std::vector<std::uint32_t> arrived_;            // has capacity for all ends
   std::size_t told_ = 0;                          // number of elements of arrived_ that next() has returned
 };
 

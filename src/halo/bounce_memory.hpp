@@ -23,7 +23,7 @@ struct BounceBuffers {
   // slices are always allocated; bounce buffers get the rest of the budget.
   std::uint64_t bytes = 0;
   std::uint64_t budget = 0;
-  // Number of receiving endpoints that would need a bounce buffer and have none; among these, those beyond the budget.
+  // Number of receiving ends that would need a bounce buffer and have none; among these, those beyond the budget.
   std::uint64_t without = 0;
   std::uint64_t refused = 0;
 };
@@ -34,7 +34,7 @@ class BounceMemory {
   struct Facts {
     bool far = false;           // whether the sender is on another node
     bool short_blocks = false;  // whether the blocks of a segment are shorter than a cache line on average
-    std::size_t ends = 0;       // number of endpoints in the channel
+    std::size_t ends = 0;       // number of ends in the channel
   };
 
   // Chooses the way of each channel's payloads and sets it in the channel, with its two bounce buffers if it has any.

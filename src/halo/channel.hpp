@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A channel: one directed pair of ranks of a space. In each exchange one payload goes from the sender's elements to the
-// receiver's. This file has the memory that the two ends of a channel share, and the protocol on it. Payloads that
-// one rank sends to another for several neighbours of its list may share a channel (segments.hpp).
+// A channel: a one-way path from one rank of a space to another. In each exchange one payload goes from the sender's
+// elements to the receiver's. This file has the memory that the two ends of a channel share, and the protocol on it.
+// If a rank stands in the list of neighbours several times, the payloads of these entries may share a channel
+// (segments.hpp).
 //
-// Each rank numbers the exchanges 1, 2, 3... A *sequence flag* is such a number. A rank stores the flag after the data
-// that it announces (release), and the other rank polls for it (acquire). Flags only grow, so nothing is ever reset.
+// Each rank numbers the exchanges of a neighbourhood channel 1, 2, 3... A *sequence flag* is such a number; in a mailbox
+// slot the way of the payload follows it (PutKind). A rank stores the flag after the data that it announces (release),
+// and the other rank polls for it (acquire). Flags only grow. The sender resets the counters of a share before it
+// announces the rendezvous.
 //
 //     at the receiver, written by the sender   a mailbox of two slots, two bounce buffers
 //     at the sender, written by the receiver   a ready flag
@@ -13,19 +16,20 @@
 // Slots, bounce buffers and shares are double buffers: exchange k uses those with *buffer index* k mod 2. The payload
 // of exchange k takes one of these ways:
 //     in the slot  up to kInSlot bytes: the payload lies in the mailbox slot, beside the flag;
-//     direct       the channel allows it and the receiver's ready flag is k: the sender copies from its elements into
-//                  the receiver's;
+//     direct       the receiver's ready flag is k, and the payload has a bounce buffer or is one piece, and is not
+//                  pulled: the sender copies from its elements into the receiver's;
 //     bounced      the channel has a bounce buffer, and the payload cannot go direct: the sender copies into the bounce
 //                  buffer. In its own exchange k the receiver copies the payload from there into its elements;
-//     rendezvous   there is no bounce buffer (the payload is long, or the budget is used up): the mailbox slot holds an
-//                  RTS with the address of the payload. Once both ranks are in exchange k, each copies the pieces that
-//                  it claims. The rank that comes second copies all of them, or both ranks copy;
-//     pulled       a rendezvous of one piece, left to the receiver. Both ranks have a payload to copy, and the
-//                  processor prefetches reads from another rank's memory, but not writes to it. A sender that has
-//                  waited for long copies the piece itself: the receiver has begun k, but computes.
+//     rendezvous   there is no bounce buffer (the payload is long, or Costs::bounce_budget is used up): the mailbox slot
+//                  holds an RTS with the address of the payload. Once both ranks are in exchange k, each claims pieces
+//                  and copies them until none is left. If only one of them is in MPI, it copies all;
+//     pulled       a rendezvous of one piece that the receiver copies: in a symmetric relation, from Costs::pull_least
+//                  bytes on, unless the blocks are short. Each rank then has one payload to copy, and the processor
+//                  prefetches reads from another rank's memory, but not writes to it. If the receiver has begun k and
+//                  computes, the sender has waited for long and copies the piece itself.
 //
 // Invariants
-//   1. A rank begins exchange k + 1 only when its exchange k is complete: all payloads for it have arrived, and all its
+//   1. A rank begins exchange k + 1 only when its exchange k is complete on all channels: all payloads for it have arrived, and all its
 //      own payloads have left their source.
 //   2. The buffers of k's index belong to the sender from its begin of k until it stores the flag k, then to the
 //      receiver until the receiver has completed k. The sender may use them for k only when the receiver has completed
@@ -33,8 +37,7 @@
 //        a. in a symmetric relation (the receiver has a channel with bytes to the sender in the same neighbourhood),
 //           its own k - 1 is complete: the payload of the receiver's k - 1 has come, and the receiver began k - 1
 //           after it had completed k - 2;
-//        b. in a one-way relation, the ready flag is at least k - 1: the receiver stored the flag after it had
-//        completed
+//        b. in a one-way relation, the ready flag is at least k - 1: the receiver stored it after it had completed
 //           k - 2. This is the channel's credit. Until it comes, the put is held and made by a later poll.
 //      With one buffer instead of two both facts would prove too little: tests/model/halo.pml shows it.
 //   3. While the receiver waits for k, the flag in the mailbox slot is k or k - 2, by 1 and 2: no flag is overtaken.
@@ -44,9 +47,10 @@
 //   5. The sender's elements are read until the sender's k is complete, by the sender itself or, at a rendezvous, by
 //      the receiver. The receiver says when it will read no more (`by_receiver`).
 //   6. Channels without bytes carry nothing: they have no flags, and prove nothing for 2a.
-//   7. A rank never touches the memory of the other end after it has stored `gone` there, nor the elements of the
-//      other rank after `failed`. A neighbourhood channel that has failed stores `failed` at all its neighbours. It
-//      ends an exchange only when the neighbours with channels under way have stored `failed` here, too.
+//   7. A rank never touches the memory of the other end after it has stored `sender_gone` or `receiver_gone` there, nor
+//      the elements of the other rank after `sender_failed` or `receiver_failed`. A neighbourhood channel that has failed
+//      stores it at all its neighbours. It ends an exchange only when the neighbours with channels under way have
+//      stored it here, too.
 //
 // Every store that the other rank may sleep for is followed by Port::wake(). Any change of this memory's layout or
 // meaning needs a new p2p::Port::kProtocol: ranks of different builds do not share memory.
@@ -88,9 +92,10 @@ struct alignas(kLine) ReadyFlag {
 // The state of a rendezvous payload that both ranks may copy. The receiver takes pieces from the front, the sender from
 // the back.
 struct alignas(kLine) Share {
-  std::atomic<std::uint64_t> claimed{
-      0};  // number of attempts to claim; those below the number of pieces succeed; relaxed
-  // Number of pieces that each rank has copied; stored once, release, when no piece is left to claim.
+  // Number of attempts to claim; those below the number of pieces succeed. Relaxed.
+  std::atomic<std::uint64_t> claimed{0};
+  // Number of pieces that each rank has copied. Stored once in a rendezvous, release, when no piece is left to claim; a
+  // rank that has copied none does not store.
   std::atomic<std::uint64_t> by_sender{0};
   std::atomic<std::uint64_t> by_receiver{0};
 };
@@ -112,7 +117,7 @@ struct alignas(kLine) OutChannel {
   // Continues exchange k. `late`: the sender has waited for long. Returns whether the payload has left.
   bool advance(std::uint64_t k, bool late, Counts& counts);
   // Whether a late advance() would do anything.
-  bool readiness(std::uint64_t k) const;
+  bool can_progress(std::uint64_t k) const;
   // Whether all pieces of a rendezvous payload have been copied.
   bool copied(std::uint64_t k) const;
 
@@ -120,7 +125,7 @@ struct alignas(kLine) OutChannel {
   std::vector<Segment> source;
   std::uint64_t bytes = 0;  // payload bytes of all segments
   p2p::Port* sender = nullptr;
-  // Set by the receiver in join(), constant from the caller's barrier on. The sender sets the size of the vectors.
+  // Set by the receiver in join(), constant after the barrier in setup (neighbourhood_channel.hpp). The sender sets the size of the vectors.
   InChannel* in = nullptr;
   p2p::Port* receiver = nullptr;
   MailboxSlot* mailbox = nullptr;
@@ -128,10 +133,10 @@ struct alignas(kLine) OutChannel {
   std::uint64_t bounce_bytes = 0;
   std::vector<Segment> target;
   std::vector<Fit> fit;  // one for each segment
-  bool credit = false;   // whether the relation is one-way
-  bool direct = false;   // whether ready flags tell of elements to put into
-  bool whole = false;    // whether the sender may put the whole payload directly, without the receiver's help
-  bool pulled = false;   // whether a rendezvous is left to the receiver, unless the sender has waited for long
+  bool one_way = false;  // whether invariant 2b holds in the place of 2a
+  bool direct = false;   // whether ready flags come with the address of the receiver's elements
+  bool whole = false;    // whether the payload has a bounce buffer or is one piece, so that it may go direct
+  bool pulls = false;    // whether the receiver copies a rendezvous, unless the sender has waited for long
   // Used by the sender only.
   enum class Stage : std::uint8_t { held, rendezvous, shared } stage = Stage::held;
   std::uint64_t own_pieces = 0;  // number of pieces that the sender has copied of the present share
@@ -162,7 +167,7 @@ struct alignas(kLine) InChannel {
   // take() after a failure: does not touch the sender's elements.
   bool take_here(std::uint64_t k, Counts& counts);
   // Whether take() would do anything.
-  bool readiness(std::uint64_t k) const;
+  bool can_progress(std::uint64_t k) const;
 
   // Set before the channel is joined, constant afterwards.
   std::uint64_t bytes = 0;  // payload bytes of all segments

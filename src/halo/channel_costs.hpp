@@ -34,7 +34,7 @@ struct Costs {
   // Bytes up to which a channel has bounce buffers and is neither pulled nor put to directly, if the receiver's blocks
   // are shorter than a cache line on average.
   std::uint64_t short_bounce_most = 1 << 20;
-  // Bytes below which endpoints between the same two ranks share a channel. Each flag saved gains two ranks tenths of a
+  // Bytes below which ends between the same two ranks share a channel. Each flag saved gains two ranks tenths of a
   // microsecond, which is little beside the copying of more bytes than this. Ranks that differ do not fit together.
   std::uint64_t shared_most = 64 << 10;
   std::uint64_t bounce_budget = 16 << 20;  // most bytes for BounceBuffers::bytes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the caller of a neighbourhood channel says of each endpoint, and what two ranks exchange to join two endpoints.
+// What the caller of a neighbourhood channel says of each end, and what two ranks exchange to join two ends.
 //
-// Thread-safety: plain data. The layout of an endpoint belongs to the caller and outlives the neighbourhood channel.
+// Thread-safety: plain data. The layout of an end belongs to the caller and outlives the neighbourhood channel.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace urakata::halo {
 
 struct OutChannel;
 
-// An endpoint of a channel, as the caller describes it: the elements that this rank sends to one neighbour of its
+// An end of a channel, as the caller describes it: the elements that this rank sends to one neighbour of its
 // list, or receives from one.
 struct ChannelEnd {
   std::uint32_t peer;          // the other rank, by a number that this rank uses for no other rank
@@ -36,7 +36,7 @@ struct ChannelEnd {
   }
 };
 
-// The data that a sending endpoint sends to its receiving one, to be joined. Plain data.
+// The data that a sending end sends to its receiving one, to be joined. Plain data.
 struct Record {
   OutChannel* channel = nullptr;  // valid in the space only; nullptr: the sender has no neighbourhood channel
   std::uint64_t bytes = 0;

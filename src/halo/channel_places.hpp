@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which channel, and which of its segments, each endpoint of a neighbourhood channel has. One object for the sending
-// endpoints, one for the receiving ones.
+// Which channel, and which of its segments, each end of a neighbourhood channel has. One object for the sending
+// ends, one for the receiving ones.
 //
 // Endpoints between the same two ranks of a space share a channel if their payloads together have less than
-// Costs::shared_most bytes. Each other endpoint has a channel of its own. Both ranks of a channel decide alike, since
+// Costs::shared_most bytes. Each other end has a channel of its own. Both ranks of a channel decide alike, since
 // the decision rests on sums of bytes only.
 //
 // Thread-safety: constant.
@@ -32,7 +32,7 @@ class ChannelPlaces {
   std::uint32_t channels() const { return channels_; }
 
  private:
-  std::vector<Place> of_;  // by endpoint
+  std::vector<Place> of_;  // by end
   std::uint32_t channels_ = 0;
 };
 

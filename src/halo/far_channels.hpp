@@ -64,11 +64,11 @@ class FarChannels final : private transport::PutSink {
   std::size_t size() const { return out_.size() + in_.size(); }
   std::size_t sources() const { return in_.size(); }
 
-  // Add an endpoint with bytes. To be called before enter(). `rank`: the wire's number of the other rank. Return the
+  // Add an end with bytes. To be called before enter(). `rank`: the wire's number of the other rank. Return the
   // channel's number at this rank.
   std::uint32_t add_out(std::int32_t rank, const Elements& source, std::uint64_t bytes);
   std::uint32_t add_in(std::int32_t rank, const Elements& target, std::uint64_t bytes, bool one_way);
-  // Gives a receiving endpoint two bounce buffers, `bounce_bytes` bytes apart. Without them the channel asks.
+  // Gives a receiving end two bounce buffers, `bounce_bytes` bytes apart. Without them the channel asks.
   void set_bounce(std::uint32_t in, std::byte* bounce, std::uint64_t bounce_bytes);
   // Bytes for slices of elements with holes if no channel has bounce buffers.
   std::uint64_t most_rooms() const;
@@ -80,17 +80,17 @@ class FarChannels final : private transport::PutSink {
   // The channel's record is about to be carried to the receiver, which will join it. If the receiver is lost from now
   // on, the neighbourhood channel fails.
   void await_join(std::uint32_t out) { wire_.watch(out_[out].peer->rank, *this); }
-  // Joins the receiving endpoint `in` with channel `out` of the sender's object number `sink`, and tells the sender.
+  // Joins the receiving end `in` with channel `out` of the sender's object number `sink`, and tells the sender.
   void join(std::uint32_t in, std::int32_t sink, std::uint32_t out);
 
-  // Starts exchange k of a receiving endpoint.
+  // Starts exchange k of a receiving end.
   void begin_in(std::uint64_t k, std::uint32_t in, std::byte* address, Counts& counts);
-  // Sends the ready frames of exchange k. To be called after begin_in() of all receiving endpoints.
+  // Sends the ready frames of exchange k. To be called after begin_in() of all receiving ends.
   void tell_ready(std::uint64_t k, Counts& counts);
-  // As begin(), advance() and readiness() of OutChannel.
+  // As begin(), advance() and can_progress() of OutChannel.
   bool begin_out(std::uint64_t k, std::uint32_t out, std::byte* address, Counts& counts);
   bool advance(std::uint64_t k, std::uint32_t out, Counts& counts);
-  bool readiness(std::uint64_t k, std::uint32_t out) const;
+  bool can_progress(std::uint64_t k, std::uint32_t out) const;
   // Whether the payload of k is in the elements.
   bool here(std::uint64_t k, std::uint32_t in) const { return in_[in].taken.load(std::memory_order_acquire) >= k; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receivers' endpoints of channels between nodes.
+// The receivers' ends of channels between nodes.
 #include <algorithm>
 
 #include "base/mutex.hpp"

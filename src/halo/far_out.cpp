@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The senders' endpoints of channels between nodes, and what all endpoints do after a failure.
+// The senders' ends of channels between nodes, and what all ends do after a failure.
 #include <algorithm>
 #include <utility>
 
@@ -63,7 +63,7 @@ bool FarChannels::advance(std::uint64_t k, std::uint32_t number, Counts& counts)
   return true;
 }
 
-bool FarChannels::readiness(std::uint64_t k, std::uint32_t number) const {
+bool FarChannels::can_progress(std::uint64_t k, std::uint32_t number) const {
   const Out& out = out_[number];
   if (!out.left.load(std::memory_order_acquire)) return false;
   return out.at != 0 || may_go(k, out);

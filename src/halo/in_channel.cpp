@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiver's endpoint of a channel.
+// The receiver's end of a channel.
 #include <algorithm>
 #include <cstring>
 
@@ -26,9 +26,9 @@ Fit InChannel::join(const Segment& segment, OutChannel& channel, std::uint32_t n
   channel.mailbox = mailbox;
   channel.bounce = bounce;
   channel.bounce_bytes = bounce_bytes;
-  channel.credit = one_way;
+  channel.one_way = one_way;
   channel.direct = direct;
-  channel.pulled = pulls;
+  channel.pulls = pulls;
   channel.piece = piece;
   channel.whole = bounce != nullptr || p2p::pieces_of(bytes, piece) == 1;
   return found;
@@ -46,7 +46,7 @@ void InChannel::begin(std::uint64_t k, std::byte* to, Counts& counts) {
   if (one_way || bounce == nullptr) sender->wake();
 }
 
-bool InChannel::readiness(std::uint64_t k) const {
+bool InChannel::can_progress(std::uint64_t k) const {
   if (shared)
     return out->shares[k % 2].by_sender.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
   return mailbox[k % 2].flag.load(std::memory_order_acquire) >> kPutKindBits == k;
@@ -74,7 +74,7 @@ bool InChannel::take(std::uint64_t k, Counts& counts) {
         break;
     }
   }
-  if (shared && !readiness(k)) return false;
+  if (shared && !can_progress(k)) return false;
   taken = k;
   return true;
 }

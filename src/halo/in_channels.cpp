@@ -98,10 +98,10 @@ void InChannels::take(std::uint64_t k, Counts& counts) {
   waiting_.resize(kept);
 }
 
-bool InChannels::readiness(std::uint64_t k) const {
+bool InChannels::can_progress(std::uint64_t k) const {
   return std::ranges::any_of(waiting_, [&](std::uint32_t i) {
     const auto far = far_number_[i];
-    return far ? far_->here(k, *far) : channels_[i].readiness(k);
+    return far ? far_->here(k, *far) : channels_[i].can_progress(k);
   });
 }
 

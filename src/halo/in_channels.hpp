@@ -28,7 +28,7 @@ class FarChannels;
 
 class InChannels {
  public:
-  // `receivers`: the peers that this rank sends bytes to, sorted. `far`: nullptr if no endpoint is
+  // `receivers`: the peers that this rank sends bytes to, sorted. `far`: nullptr if no end is
   // ChannelEnd::by_wire(). Outlives the object, as `port` does.
   InChannels(p2p::Port& port, std::span<const ChannelEnd> ends, std::span<const std::uint32_t> receivers,
              const Costs& costs, FarChannels* far);
@@ -41,21 +41,21 @@ class InChannels {
   Fit join(std::size_t end, const Record& record);
   // Number of channels with bytes.
   std::size_t size() const { return used_.size(); }
-  // Number of endpoints with bytes.
+  // Number of ends with bytes.
   std::size_t sources() const { return sources_; }
 
-  // A new exchange begins: only endpoints without bytes have arrived.
+  // A new exchange begins: only ends without bytes have arrived.
   void forget_arrivals() { arrivals_.begin(); }
   // Starts exchange k with elements at `to`.
   void begin(std::uint64_t k, std::byte* to, Counts& counts);
   // Takes the payloads of k that have come.
   void take(std::uint64_t k, Counts& counts);
   // Whether take() would do anything.
-  bool readiness(std::uint64_t k) const;
+  bool can_progress(std::uint64_t k) const;
   // Number of channels whose payload has not arrived.
   std::size_t waiting() const { return waiting_.size(); }
 
-  // Whether the payload of the endpoint has arrived. `takes`: takes it if it has come.
+  // Whether the payload of the end has arrived. `takes`: takes it if it has come.
   bool ready(std::uint64_t k, std::size_t end, bool takes, Counts& counts);
   Arrivals& arrivals() { return arrivals_; }
 
@@ -77,7 +77,7 @@ class InChannels {
   std::vector<InChannel> channels_;
   std::vector<std::optional<std::uint32_t>> far_number_;  // by channel: the number in FarChannels; nullopt: near
   std::vector<bool> from_far_;       // by channel: whether the sender is far, even if there are no bytes
-  std::vector<Segment> given_;       // by endpoint
+  std::vector<Segment> given_;       // by end
   std::vector<std::uint32_t> used_;  // channels with bytes; constant
   std::size_t sources_ = 0;
   std::vector<std::uint32_t> waiting_;  // channels whose payload has not arrived; has capacity for all

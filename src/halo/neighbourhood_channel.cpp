@@ -100,8 +100,8 @@ bool NeighbourhoodChannel::progress() {
   return under_way() != before;
 }
 
-bool NeighbourhoodChannel::readiness() const {
-  return in_.readiness(exchange_) || out_.readiness(exchange_) || (!complete() && failed());
+bool NeighbourhoodChannel::can_progress() const {
+  return in_.can_progress(exchange_) || out_.can_progress(exchange_) || (!complete() && failed());
 }
 
 void NeighbourhoodChannel::wait(const p2p::BackoffSettings& settings) {
@@ -110,7 +110,7 @@ void NeighbourhoodChannel::wait(const p2p::BackoffSettings& settings) {
     if (progress()) {
       backoff.restart();
     } else {
-      backoff.step([&] { return readiness(); });
+      backoff.step([&] { return can_progress(); });
     }
   }
 }

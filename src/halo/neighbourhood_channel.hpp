@@ -4,20 +4,20 @@
 // that of channels between nodes. A neighbourhood channel may have both kinds.
 //
 // Setup
-//   1. Each rank makes its neighbourhood channel from its endpoints (ChannelEnd), in its own order. Each sending
-//      endpoint must be joined with the receiving one: the caller carries record() of the sender to join() of the
-//      receiver. The k-th endpoint from one rank to another must meet the k-th one there. An MPI_Neighbor_alltoall of
-//      the records does so, also with neighbours that are named twice and with the rank itself. An endpoint without
+//   1. Each rank makes its neighbourhood channel from its ends (ChannelEnd), in its own order. Each sending
+//      end must be joined with the receiving one: the caller carries record() of the sender to join() of the
+//      receiver. The k-th end from one rank to another must meet the k-th one there. An MPI_Neighbor_alltoall of
+//      the records does so, also with neighbours that are named twice and with the rank itself. An end without
 //      bytes that leads to MPI_PROC_NULL is not joined.
 //   2. A barrier. fit() then tells each sender what join() has told the receiver. No exchange may begin unless all
-//      endpoints of all ranks are Fit::good. The caller must have all ranks agree on that.
+//      ends of all ranks are Fit::good. The caller must have all ranks agree on that.
 // Endpoints between the same two ranks of a space may share a channel (channel_places.hpp). A neighbour on both sides
 // of a periodic dimension is one example, many neighbours that are few ranks another. Payloads that share a channel
 // arrive together. The address of a neighbourhood channel must not change. Its layouts must outlive it, be readable by all ranks, and have
 // a canonical form.
 //
 // Use. begin() starts the rank's next exchange. All ranks begin the same exchanges. While an exchange is under way,
-// the program must not touch the elements: received elements until ready() or ready_any() has reported the endpoint,
+// the program must not touch the elements: received elements until ready() or ready_any() has reported the end,
 // sent elements until complete(). The next exchange may begin when the one before is complete() at this rank; the
 // neighbours' may still be under way. Neighbourhood channels are independent, and any number of them may be under way.
 // A rank that waits for anything must call progress() of all its neighbourhood channels, since a neighbour may need
@@ -64,7 +64,7 @@ class FarChannels;
 
 class NeighbourhoodChannel {
  public:
-  // `wire` must outlive the object; nullptr if no endpoint is far.
+  // `wire` must outlive the object; nullptr if no end is far.
   NeighbourhoodChannel(p2p::Port& port, std::span<const ChannelEnd> out, std::span<const ChannelEnd> in,
                        const Costs& costs = {}, transport::PutWire* wire = nullptr);
   NeighbourhoodChannel(const NeighbourhoodChannel&) = delete;
@@ -73,15 +73,15 @@ class NeighbourhoodChannel {
 
   Record record(std::size_t out) { return out_.record(out); }
   Fit join(std::size_t in, const Record& record) { return in_.join(in, record); }
-  Fit fit(std::size_t out) const { return out_.fit(out); }  // only for an endpoint that is not far
+  Fit fit(std::size_t out) const { return out_.fit(out); }  // only for an end that is not far
 
-  // `from` and `to`: base addresses of the endpoints' offsets; may differ from exchange to exchange.
+  // `from` and `to`: base addresses of the ends' offsets; may differ from exchange to exchange.
   void begin(const std::byte* from, std::byte* to);
 
   // Makes all progress that needs no waiting. Returns whether there was any.
   bool progress();
   // Whether progress() would make any. Only reads.
-  bool readiness() const;
+  bool can_progress() const;
   bool complete() const { return under_way() == 0; }
   bool failed() const;
   // Whether there are channels with bytes inside this space, to the rank itself too; whether there are any between
@@ -90,15 +90,15 @@ class NeighbourhoodChannel {
   bool any_far() const { return far_ != nullptr; }
   // Bytes of the longest payload to or from another node; 0 if there is none.
   std::uint64_t longest_far() const { return longest_far_; }
-  // Number of receiving endpoints with bytes, from this space and from other nodes.
+  // Number of receiving ends with bytes, from this space and from other nodes.
   std::size_t from_near() const { return in_.sources() - from_far(); }
   std::size_t from_far() const;
   // Returns when the exchange is complete. Makes progress of nothing else, except through `settings`.
   void wait(const p2p::BackoffSettings& settings);
 
-  // Whether the payload of this endpoint has arrived. Makes progress if it has not.
+  // Whether the payload of this end has arrived. Makes progress if it has not.
   bool ready(std::size_t in);
-  // The next endpoint whose payload has arrived, in order of arrival; each once in an exchange. Makes progress if
+  // The next end whose payload has arrived, in order of arrival; each once in an exchange. Makes progress if
   // there is none. nullopt: all have been returned, or the next has not arrived.
   std::optional<std::size_t> ready_any();
 

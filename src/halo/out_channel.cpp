@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sender's endpoint of a channel.
+// The sender's end of a channel.
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +18,7 @@ bool OutChannel::begin(std::uint64_t k, const std::byte* from, Counts& counts) {
 
 bool OutChannel::advance(std::uint64_t k, bool late, Counts& counts) {
   if (stage == Stage::held && put(k, counts)) return true;
-  if (stage == Stage::rendezvous && (late || !pulled) && ready.flag.load(std::memory_order_acquire) >= k)
+  if (stage == Stage::rendezvous && (late || !pulls) && ready.flag.load(std::memory_order_acquire) >= k)
     share(k, counts);
   return copied(k);
 }
@@ -28,19 +28,19 @@ bool OutChannel::copied(std::uint64_t k) const {
          shares[k % 2].by_receiver.load(std::memory_order_acquire) + own_pieces == p2p::pieces_of(bytes, piece);
 }
 
-bool OutChannel::readiness(std::uint64_t k) const {
+bool OutChannel::can_progress(std::uint64_t k) const {
   if (stage == Stage::held) return buffer_free(k);
   return (stage == Stage::rendezvous && ready.flag.load(std::memory_order_acquire) >= k) || copied(k);
 }
 
 // Invariant 2.
 bool OutChannel::buffer_free(std::uint64_t k) const {
-  return !credit || k <= 2 || ready.flag.load(std::memory_order_acquire) >= k - 1;
+  return !one_way || k <= 2 || ready.flag.load(std::memory_order_acquire) >= k - 1;
 }
 
 // Returns whether the payload has left. If not, it is held, or a rendezvous has begun.
 bool OutChannel::put(std::uint64_t k, Counts& counts) {
-  if (direct && whole && !pulled && ready.flag.load(std::memory_order_acquire) >= k) {
+  if (direct && whole && !pulls && ready.flag.load(std::memory_order_acquire) >= k) {
     move(source, base, target, ready.target.load(std::memory_order_relaxed), 0, bytes);
     ++counts.direct;
     publish(k, PutKind::direct);

@@ -42,7 +42,7 @@ Fit OutChannels::fit(std::size_t end) const {
 
 void OutChannels::prefetch_ready() const {
   for (const std::uint32_t i : used_) {
-    if (channels_[i].direct || channels_[i].credit) __builtin_prefetch(&channels_[i].ready);
+    if (channels_[i].direct || channels_[i].one_way) __builtin_prefetch(&channels_[i].ready);
   }
 }
 
@@ -71,10 +71,10 @@ bool OutChannels::advance(std::uint64_t k, std::uint32_t channel, bool late, Cou
   return far ? far_->advance(k, *far, counts) : channels_[channel].advance(k, late, counts);
 }
 
-bool OutChannels::readiness(std::uint64_t k) const {
+bool OutChannels::can_progress(std::uint64_t k) const {
   return std::ranges::any_of(leaving_, [&](std::uint32_t i) {
     const auto far = far_number_[i];
-    return far ? far_->readiness(k, *far) : channels_[i].readiness(k);
+    return far ? far_->can_progress(k, *far) : channels_[i].can_progress(k);
   });
 }
 

@@ -25,7 +25,7 @@ class FarChannels;
 
 class OutChannels {
  public:
-  // `shared_most` as in Costs. `far`: nullptr if no endpoint is ChannelEnd::by_wire(). Outlives the object, as `port`
+  // `shared_most` as in Costs. `far`: nullptr if no end is ChannelEnd::by_wire(). Outlives the object, as `port`
   // does.
   OutChannels(p2p::Port& port, std::span<const ChannelEnd> ends, std::uint64_t shared_most, FarChannels* far);
   OutChannels(const OutChannels&) = delete;
@@ -45,7 +45,7 @@ class OutChannels {
   // Continues exchange k. `late`: this rank has waited for long.
   void advance(std::uint64_t k, bool late, Counts& counts);
   // Whether a late advance() would do anything.
-  bool readiness(std::uint64_t k) const;
+  bool can_progress(std::uint64_t k) const;
   // Number of channels whose payload has not left.
   std::size_t leaving() const { return leaving_.size(); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The numbers by which communicators are told apart: contexts in the tags of collectives (transport/group.hpp), and
-// the numbers of endpoint communicators, whose messages stay in a space.
+// the numbers of endpoint communicators in the envelopes of the program's own messages (p2p/slot.hpp).
 //
 // A number is chosen by the rank that receives, so each member must know all others' numbers. Nothing is exchanged for
 // each communicator: the members of a communicator hold ready a *run* of numbers for what is made from it, and have

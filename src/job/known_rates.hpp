@@ -36,7 +36,7 @@ Result<KnownRates> known_rates(Bootstrap& world, const Sites& sites, std::string
 std::string new_entries(const KnownRates& before, const LinkTable& now, const Sites& sites);
 
 // Which of the links did not carry what is known of them: judged where their ranks have sent enough to tell.
-// What a rank has sent to a site while it was busiest, as transport::Lanes::Busiest.
+// What a rank has sent to a site while it was busiest, as Stripes reports it (transport/stripes/stripes.hpp).
 struct Carried {
   std::uint64_t bytes_in_all = 0;
   std::uint64_t bytes = 0;

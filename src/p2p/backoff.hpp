@@ -136,7 +136,8 @@ class Backoff {
       backoff_settings_.sleep(covered() ? nap_ns_ : std::min(nap_ns_, kUntoldNap));
     } else {
       port_.sleep(nap_ns_, [&] {
-        return ready() || port_.inbox.peek() != nullptr || port_.assist.load() != nullptr || port_.further_readiness();
+        return ready() || port_.inbox.peek() != nullptr || port_.assist.load() != nullptr ||
+               port_.others_can_progress();
       });
     }
     if (nap_ns_ < backoff_settings_.longest_nap) nap_ns_ *= 2;

@@ -201,7 +201,7 @@ void Endpoint::deliver(Request& receive, Unexpected& message) {
     unexpected_.give(message);
     pull(receive, rts);
   } else {
-    deliver_linked(receive, message);
+    deliver_link_message(receive, message);
   }
 }
 

@@ -200,16 +200,16 @@ class Endpoint {
   bool finish_shared(Request& receive);
   void end_rendezvous(Request& receive);
 
-  // linked.cpp
-  class Linked;
-  bool link_readiness() const;
+  // link_messages.cpp
+  class LinkMessages;
+  bool link_can_progress() const;
   bool step_link();
   bool link_idle() const;
-  void deliver_linked(Request& receive, Unexpected& message);
+  void deliver_link_message(Request& receive, Unexpected& message);
 
   // progress.cpp
   void wait_long(Request& request);
-  bool readiness() const;
+  bool can_progress() const;
   void note_stream();
   bool step(const Request* awaited = nullptr);
 
@@ -229,7 +229,7 @@ class Endpoint {
   Outbound outbound_;  // in one line with signals_
 
   // nullptr: no link. Constant after attach(); here because whoever waits reads it with signals_.
-  std::unique_ptr<Linked> linked_;
+  std::unique_ptr<LinkMessages> link_messages_;
   std::atomic<Pairs*> pairs_{nullptr};  // constant once set
   std::unique_ptr<Pairs> own_pairs_;
 

@@ -27,8 +27,8 @@
 // the event sent or received, or failed: from then on the link touches them no more.
 //
 // Thread-safety: the endpoint calls with its lock held, so one thread at a time, and not from within an event;
-// readiness() by any thread. A link that learns of readiness while the rank may be asleep calls Port::wake() after
-// readiness() says so.
+// can_progress() by any thread. A link that gets something to do while the rank may be asleep calls Port::wake() after
+// can_progress() says so.
 #pragma once
 
 #include <cstddef>
@@ -74,7 +74,7 @@ class Link {
 
   // Payload bytes of the largest eager message; constant.
   virtual std::uint64_t eager_bytes() const = 0;
-  virtual bool failed(LinkPeer peer) const = 0;
+  virtual bool is_lost(LinkPeer peer) const = 0;
   // From now on the event failed follows where this peer is lost, also where nothing has been sent to it.
   virtual void watch(LinkPeer peer) = 0;
 
@@ -100,7 +100,7 @@ class Link {
   // Moves on what can move without waiting. Returns whether anything did.
   virtual bool poll(Events& events) = 0;
   // Would poll() do anything? Cheap: asked by whoever waits.
-  virtual bool readiness() const = 0;
+  virtual bool can_progress() const = 0;
 };
 
 }  // namespace urakata::p2p

@@ -26,7 +26,7 @@ struct Buffer {
   std::uint64_t bytes() const { return layout != nullptr ? count * layout->size : count; }
   bool plain() const { return layout == nullptr || layout->contiguous; }
   // Only the layout itself can move the elements, and only on its owner's side.
-  bool closed() const { return !plain() && layout->shape() == nullptr; }
+  bool needs_library() const { return !plain() && layout->shape() == nullptr; }
   // Of a buffer that is not closed.
   Elements elements() const {
     return plain() ? Elements{address, bytes(), nullptr} : Elements{address, count, layout->shape()};

@@ -9,7 +9,7 @@
 //
 // Part of endpoint.hpp, which includes this file behind the class.
 //
-// Thread-safety: all functions under the endpoint's lock; readiness() by any thread if several threads use the
+// Thread-safety: all functions under the endpoint's lock; can_progress() by any thread if several threads use the
 // endpoint.
 #pragma once
 
@@ -47,7 +47,7 @@ class Endpoint::Pairs final : public Port::Further {
 
   // Takes the puts that have come. Returns whether there were any.
   bool step();
-  bool readiness() const override;
+  bool can_progress() const override;
   bool waits() const { return !waiting_.empty(); }  // whether a started receive waited at the last poll
   // If the request is a pair's receive: polls for its put, and nothing else, for a short time.
   void await(const Request& request);

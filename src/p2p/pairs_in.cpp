@@ -160,7 +160,7 @@ bool Endpoint::Pairs::step() {
   return (!closed_.empty() && settle()) || moved;
 }
 
-bool Endpoint::Pairs::readiness() const {
+bool Endpoint::Pairs::can_progress() const {
   if (!one_thread_) return busy_.load(std::memory_order_relaxed);
   const auto here = [](const ReceiveEnd* end) { return end->next_put() != nullptr; };
   return std::any_of(waiting_.begin(), waiting_.end(),

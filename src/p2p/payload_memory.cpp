@@ -16,7 +16,7 @@ void PayloadMemory::set_packed(Request& send) {
 void PayloadMemory::pack(Request& send) {
   const Buffer& buffer = send.buffer;
   set_packed(send);
-  if (!buffer.closed()) {
+  if (!buffer.needs_library()) {
     pack_across(buffer.elements(), 0, {send.packed.get(), buffer.bytes()});
   } else {
     buffer.layout->pack(buffer.address, 0, buffer.count, send.packed.get());
@@ -33,7 +33,7 @@ void PayloadMemory::copy_aside(Request& send) {
 void PayloadMemory::copy_in(Request& receive, const Elements& from) try {
   const Buffer& buffer = receive.buffer;
   const std::uint64_t bytes = receive.result.bytes;
-  if (!buffer.closed()) {
+  if (!buffer.needs_library()) {
     move(from, buffer.elements(), 0, bytes);
     return;
   }

@@ -27,18 +27,18 @@ class Port {
   // request's `finished`.
   alignas(kLine) std::atomic<Request*> assist{nullptr};
 
-  // What tells the rank of readiness besides inbox and assist. The rank's own.
+  // What may have something for the rank to do besides inbox and assist. The rank's own.
   class Further {
    public:
-    virtual bool readiness() const = 0;
+    virtual bool can_progress() const = 0;
 
    protected:
     ~Further() = default;
   };
   std::atomic<const Further*> further{nullptr};  // constant once set, release; acquire
-  bool further_readiness() const {
+  bool others_can_progress() const {
     const Further* const more = further.load(std::memory_order_acquire);
-    return more != nullptr && more->readiness();
+    return more != nullptr && more->can_progress();
   }
 
   // Wakes the threads of the rank that sleep. After whatever they may be waiting for was stored.

@@ -20,13 +20,13 @@ constexpr unsigned kRests = 8;      // pauses between two polls
 }  // namespace
 
 // Without the lock, and without a store: a rank that waits polls here all the time.
-bool Endpoint::readiness() const {
+bool Endpoint::can_progress() const {
   return port_.inbox.peek() != nullptr || port_.assist.load(std::memory_order_relaxed) != nullptr ||
-         signals_.listed() || (linked_ != nullptr && link_readiness()) || port_.further_readiness();
+         signals_.listed() || (link_messages_ != nullptr && link_can_progress()) || port_.others_can_progress();
 }
 
 bool Endpoint::progress(const Request* awaited) {
-  if (!readiness()) {
+  if (!can_progress()) {
     if (port_.inbox.owes()) {  // in the time of waiting
       const Guard guard(lock_);
       port_.inbox.give_back();
@@ -40,7 +40,7 @@ bool Endpoint::progress(const Request* awaited) {
 }
 
 void Endpoint::progress_if_free() {
-  if (!(readiness() || port_.inbox.owes()) || !lock_.try_lock()) return;
+  if (!(can_progress() || port_.inbox.owes()) || !lock_.try_lock()) return;
   const bool moved = step();
   port_.inbox.give_back();
   lock_.unlock();
@@ -48,7 +48,7 @@ void Endpoint::progress_if_free() {
 }
 
 void Endpoint::progress_link_if_free() {
-  if (!link_readiness() || !lock_.try_lock()) return;
+  if (!link_can_progress() || !lock_.try_lock()) return;
   const bool moved = step_link();
   lock_.unlock();
   if (moved) port_.wake();
@@ -56,7 +56,7 @@ void Endpoint::progress_link_if_free() {
 
 bool Endpoint::step(const Request* awaited) {
   // First: a stream of the space ends the step early.
-  bool moved = linked_ != nullptr && step_link();
+  bool moved = link_messages_ != nullptr && step_link();
   if (Pairs* const pairs = this->pairs(); pairs != nullptr && pairs->step()) {
     if (awaited != nullptr && awaited->done()) return true;
     moved = true;
@@ -103,7 +103,7 @@ void Endpoint::wait_long(Request& request) {
   }
   Backoff backoff(port_, backoff_settings_);
   // Tested last before a nap: what comes by the link after that wakes the rank.
-  const auto ready = [&] { return request.done() || (linked_ != nullptr && link_readiness()); };
+  const auto ready = [&] { return request.done() || (link_messages_ != nullptr && link_can_progress()); };
   while (!request.done()) {
     if (progress(&request)) {
       backoff.restart();

@@ -26,7 +26,7 @@ bool claim_piece(Request& send) {
 
 bool worth_sharing(const Request& receive, const Rts& rts, const CopyingSettings& copying) {
   const std::uint64_t bytes = receive.result.bytes;
-  if (rts.unassisted || bytes < copying.share_from || receive.buffer.closed()) return false;
+  if (rts.unassisted || bytes < copying.share_from || receive.buffer.needs_library()) return false;
   // A sender that has packed all unpacks, too, where there is enough of it.
   if (rts.form == Form::packing && bytes < 2 * copying.share_from) return false;
   if (copying.always) return *copying.always != Copying::receiver;
@@ -55,7 +55,7 @@ void Endpoint::prepare(Request& send, Mode mode, bool asks) {
     send.source = {};
     return;
   }
-  if (buffer.closed() || mode == Mode::buffered || (!send.whole && !buffer.plain())) {
+  if (buffer.needs_library() || mode == Mode::buffered || (!send.whole && !buffer.plain())) {
     memory_.pack(send);
     return;
   }
@@ -168,7 +168,7 @@ void Endpoint::pull(Request& receive, const Rts& rts) {
     }
   }
   if (rts.sender != &port_ && worth_sharing(receive, rts, copying_) && pull_shared(receive, rts)) return;
-  if (rts.form == Form::packing && !receive.buffer.closed()) {
+  if (rts.form == Form::packing && !receive.buffer.needs_library()) {
     copy_as_packed(receive, rts, backoff_settings_.oversubscribed);
   } else {
     if (rts.form == Form::packing) await_packed(rts, rts.bytes, backoff_settings_.oversubscribed);

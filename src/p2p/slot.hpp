@@ -59,7 +59,7 @@ struct Rts {
 inline bool older(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
 // In slots the first two; what has come by a link has kinds of its own.
-enum class Kind : std::uint8_t { eager, rendezvous, linked_eager, linked_rts };
+enum class Kind : std::uint8_t { eager, rendezvous, link_eager, link_rts };
 
 struct alignas(kLine) Slot {
   static constexpr std::size_t kPayload = 40;  // bytes in the first slot

@@ -30,7 +30,7 @@ struct Unexpected {
   LinkTicket ticket{};  // of an RTS, or of an eager message that waits for an answer
   Block block;          // of an eager message with more than kSmall bytes
 
-  std::byte* linked_payload() { return bytes > kSmall ? block.get() : small; }
+  std::byte* link_payload() { return bytes > kSmall ? block.get() : small; }
   std::byte* payload() { return large != nullptr ? large.get() : small; }
 };
 

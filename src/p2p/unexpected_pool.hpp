@@ -28,7 +28,7 @@ class UnexpectedPool {
     return unexpected;
   }
   // For a message that has come by a link.
-  Unexpected& take_linked(const Envelope& envelope, Kind kind, std::uint64_t bytes, LinkPeer from) {
+  Unexpected& take_link_message(const Envelope& envelope, Kind kind, std::uint64_t bytes, LinkPeer from) {
     Unexpected& unexpected = small_.take();
     unexpected.envelope = envelope;
     unexpected.kind = kind;

@@ -36,9 +36,10 @@ Result<std::vector<Access>> accesses(const Schedule& schedule, Step step, std::u
       list.push_back({place.buffer, offset, offset + static_cast<std::int64_t>(bytes), write});
       return true;
     }
-    const auto e = static_cast<std::int64_t>(extent);
-    if (offset % e != 0 || bytes % element != 0) return false;
-    const std::int64_t begin = offset / e * static_cast<std::int64_t>(element);
+    // Offsets are in memory, where elements are `extent` bytes apart; accesses are in payload bytes.
+    const auto distance = static_cast<std::int64_t>(extent);
+    if (offset % distance != 0 || bytes % element != 0) return false;
+    const std::int64_t begin = offset / distance * static_cast<std::int64_t>(element);
     list.push_back({place.buffer, begin, begin + static_cast<std::int64_t>(bytes), write});
     return true;
   };
@@ -69,12 +70,12 @@ Result<Order> Order::of(const Schedule& schedule) {
                  " nodes are too many to prove; check it with fewer bytes"};
   }
   Order order(schedule);
-  if (Status status = order.run(schedule); !status) return status.error();
+  if (Status status = order.compute_clocks(schedule); !status) return status.error();
   if (Status status = order.collect_streams(schedule); !status) return status.error();
   return order;
 }
 
-Status Order::run(const Schedule& schedule) {
+Status Order::compute_clocks(const Schedule& schedule) {
   Progress progress(schedule);
   std::vector<NodeId> open;
   for (NodeId n = 0; n < nodes_; ++n) open.push_back(static_cast<NodeId>(nodes_ - 1 - n));
@@ -86,14 +87,16 @@ Status Order::run(const Schedule& schedule) {
     }
     const Step step{n, progress.started[n]};
     std::uint32_t* clock = clocks_.data() + index(step) * nodes_;
+    // Iterations of a node start in order: all that the one before had to wait for has finished here, too.
     if (step.iteration > 0) std::copy_n(clock - nodes_, nodes_, clock);
-    predecessors(schedule, step, [&](Step before) {
-      // What has finished before a step starts has finished before it ends, and so has the step itself.
-      const std::uint32_t* other = clocks_.data() + index(before) * nodes_;
-      if (before.node != n) {
+    predecessors(schedule, step, [&](Step earlier) {
+      // When `step` starts, `earlier` has finished, and so has all that had finished when `earlier` started. Of an
+      // iteration of the same node the latter has been copied above.
+      const std::uint32_t* other = clocks_.data() + index(earlier) * nodes_;
+      if (earlier.node != n) {
         for (std::size_t i = 0; i < nodes_; ++i) clock[i] = std::max(clock[i], other[i]);
       }
-      clock[before.node] = std::max(clock[before.node], before.iteration + 1);
+      clock[earlier.node] = std::max(clock[earlier.node], earlier.iteration + 1);
     });
     steps_.push_back(step);
     ++progress.started[n];
@@ -113,6 +116,7 @@ Status Order::collect_streams(const Schedule& schedule) {
     const Node& node = schedule.nodes()[step.node];
     if (node.kind != Kind::send && node.kind != Kind::recv) continue;
     auto& stream = (node.kind == Kind::send ? sends_ : recvs_)[{node.peer, node.channel}];
+    // Iterations of one node start in order without an edge.
     if (!stream.empty() && stream.back().node != step.node && !before(stream.back(), step)) {
       return wrong(schedule, step,
                    "no edge orders it after node " + std::to_string(stream.back().node) + ", which has the same peer " +

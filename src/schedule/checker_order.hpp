@@ -14,7 +14,8 @@
 
 namespace urakata::schedule {
 
-struct Step {  // iteration `iteration` of node `node`
+// A step: one iteration of one node.
+struct Step {
   NodeId node = 0;
   std::uint32_t iteration = 0;
 };
@@ -74,12 +75,13 @@ class Order {
 
  private:
   explicit Order(const Schedule& schedule);
-  Status run(const Schedule& schedule);
+  Status compute_clocks(const Schedule& schedule);
   Status collect_streams(const Schedule& schedule);
 
   std::size_t nodes_;
-  std::vector<std::size_t> first_;     // node -> index of its first step
-  std::vector<std::uint32_t> clocks_;  // [step][node]: iterations of the node that have finished before the step starts
+  std::vector<std::size_t> first_;  // node -> index of its first step
+  // A vector clock for each step. [step][node]: iterations of the node that have finished before the step starts.
+  std::vector<std::uint32_t> clocks_;
   std::vector<Step> steps_;
   Streams sends_, recvs_;
 };

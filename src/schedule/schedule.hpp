@@ -2,8 +2,8 @@
 // A schedule: one rank's part of one collective, as an immutable graph of streams
 // (docs/design/decisions/0008-schedules-are-data.md).
 //
-// Words. A *node* is a step that is repeated `count` times (its iterations, once for most). A *buffer* has a number
-// here, and is bound to an address only when the schedule is started. An *edge* orders iterations of two nodes. So a
+// Words. A *node* is an action that is done `count` times, once for most nodes; each time is an *iteration*. A *buffer*
+// has a number here, and is bound to an address only when the schedule is started. An *edge* orders iterations of two nodes. So a
 // pipeline of 10 000 chunks is a handful of nodes, and its memory is bounded by their windows.
 //
 // Iteration i of a node (0 <= i < count) moves `bytes` bytes, the last one `last_bytes`. It works at

@@ -57,10 +57,10 @@ class Route final : public Transport {
   bool listening() const override { return native_->listening(); }
   bool flushing() override { return stripes_ && stripes_->flushing(); }
   const Failures& failures() const override { return native_->failures(); }
-  std::vector<int> readiness() const override {
-    std::vector<int> all = port_.readiness();
+  std::vector<int> descriptors() const override {
+    std::vector<int> all = port_.descriptors();
     if (stripes_) {
-      for (const int one : stripes_->readiness()) all.push_back(one);
+      for (const int one : stripes_->descriptors()) all.push_back(one);
     }
     return all;
   }

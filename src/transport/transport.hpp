@@ -4,7 +4,7 @@
 //
 // What a transport can do is told by its operations, and by no record of capabilities: most of it differs from peer to
 // peer, since Route sends one way by the MPI library and another by wire. So what a transport cannot do, or need not,
-// has a default that says so: withdraw(), listening(), flushing(), readiness(), wakeup().
+// has a default that says so: withdraw(), listening(), flushing(), descriptors(), wakeup().
 #pragma once
 
 #include <cstddef>
@@ -82,7 +82,7 @@ class Transport {
   // flight.
   virtual bool listening() const { return false; }
   // A send that was reported as finished is not with its peer yet, and may have to go once more; or what has come may
-  // come again, since the peer may not know: there is reason to poll although nothing is in flight. readiness() tells
+  // come again, since the peer may not know: there is reason to poll although nothing is in flight. descriptors() tells
   // of it.
   virtual bool flushing() { return false; }
   // Where the transport leaves what others tell.
@@ -90,9 +90,9 @@ class Transport {
 
   // How its owner may sleep (Wakeup in base/socket_watch.hpp).
   // Descriptors that are readable while poll() would find something, for whoever has nothing else to do. By anyone.
-  virtual std::vector<int> readiness() const { return {}; }
-  // What tells of all that is in flight: readiness(), or nobody. (Only a domain's groups know what comes over sockets.)
-  virtual Wakeup wakeup() const { return in_flight() == 0 && !listening() ? Wakeup::readiness : Wakeup::none; }
+  virtual std::vector<int> descriptors() const { return {}; }
+  // What tells of all that is in flight: descriptors(), or nobody. (Only a domain's groups know what comes over sockets.)
+  virtual Wakeup wakeup() const { return in_flight() == 0 && !listening() ? Wakeup::descriptors : Wakeup::none; }
 };
 
 }  // namespace urakata::transport

@@ -22,7 +22,7 @@ std::string why_no_thread(const RunFacts& facts, bool threads, const Placement& 
     return "only --engine thread makes progress threads";
   }
   if (!progress_threads_pay(facts)) {
-    return "no progress thread, since all ranks are on this node (--placement shared makes one). It would be " +
+    return "no progress thread, since all ranks are on this node (--placement shared makes one). The thread would be " +
            placement.reason;
   }
   if (threads || (facts.by_wire && facts.no_wire.empty())) return "";
@@ -39,7 +39,7 @@ std::string how_thread(const Placement& placement) {
   return "progress threads would run " + how;
 }
 
-// Without a hook in the MPI library's waiting a fallback progress thread keeps MPI's progress rule, where threads may
+// Without a hook in the MPI library's waiting a periodic progress thread keeps MPI's progress rule, where threads may
 // call.
 bool poll_needs_threads(const RunFacts& facts) { return facts.asked != EngineKind::native && !facts.hook; }
 
@@ -124,7 +124,7 @@ EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement
   for (const Row& row : kEngineTable) {
     choice.engines.push_back({name(row.engine), row.why_not(facts, threads, placement)});
   }
-  choice.fallback = !facts.hook && threads;
+  choice.periodic = !facts.hook && threads;
   if (const std::string why_not = choice.why_not(name(facts.asked)); !why_not.empty()) {
     choice.why = why_not;
     if (progress_threads_pay(facts))

@@ -56,7 +56,7 @@ struct EngineChoice {
   std::vector<Engine> engines;  // all that there are, best first
   // The MPI library can call Urakata only by a thread of ours, which keeps MPI's progress rule for engine `poll` and
   // for messages in a space.
-  bool fallback = false;
+  bool periodic = false;
   std::string why;      // for the report: where progress threads are, or why there are none
   std::string warning;  // one line for all ranks; empty: none
   std::string refusal;  // what was asked for cannot be had, and the job is not to run; empty: it is

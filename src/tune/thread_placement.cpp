@@ -91,11 +91,11 @@ Placement place_progress_threads(const Topology& topology, const NodeRanks& node
   const std::vector<Core> own = own_cores(topology, node_ranks);
   if (own.size() <= node_ranks.threads) {
     const std::string cores = own.empty() ? "no core of its own" : several(own.size(), "core", "cores");
-    const std::string why = cores + " for this rank (CPUs " + node_ranks.mask.text() + ", " +
-                            several(node_ranks.ranks, "rank", "ranks") + " on the node), and " +
-                            several(node_ranks.threads, "thread", "threads") + " to compute";
-    placement.reason = (placement.within_node ? "shared: no spare core: "
-                                              : "shared, and only for messages to other nodes: no spare core: ") +
+    const std::string why = "this rank has " + cores + " (CPUs " + node_ranks.mask.text() + ", " +
+                            several(node_ranks.ranks, "rank", "ranks") + " on the node) for " +
+                            several(node_ranks.threads, "computing thread", "computing threads");
+    placement.reason = (placement.within_node ? "shared with the computation, since "
+                                              : "shared with the computation and only for other nodes, since ") +
                        why;
     if (wish == PlacementWish::spare) {
       placement.refused_spare = true;

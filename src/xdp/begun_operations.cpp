@@ -38,7 +38,7 @@ void BegunOperations::note_awaited() {
   awaited_.store(awaited, std::memory_order_relaxed);
 }
 
-bool BegunOperations::readiness() const {
+bool BegunOperations::can_progress() const {
   const std::uint64_t awaited = awaited_.load(std::memory_order_relaxed);
   if (awaited == kNothing || awaited == kEnded) return awaited == kEnded;
   return cells_.done(static_cast<std::uint32_t>(awaited));

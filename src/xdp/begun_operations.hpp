@@ -2,7 +2,7 @@
 // The operations of an offload that have begun and have not been taken, in the order of their numbers. Those at the end
 // may have no cell yet: what they give waits here.
 //
-// Thread-safety: by the thread that owns the offload, but for readiness() and in_flight(), which any thread may call.
+// Thread-safety: by the thread that owns the offload, but for can_progress() and in_flight(), which any thread may call.
 #pragma once
 
 #include <atomic>
@@ -40,7 +40,7 @@ class BegunOperations {
   const BegunOperation& front() const { return begun_.front(); }
   auto begin() { return begun_.begin(); }
   auto end() { return begun_.end(); }
-  // The first has been taken. in_flight() and readiness() follow with note_taken(), once for several.
+  // The first has been taken. in_flight() and can_progress() follow with note_taken(), once for several.
   void pop_front() { begun_.pop_front(); }
   void note_taken();
   void clear();
@@ -49,10 +49,10 @@ class BegunOperations {
 
   // Has the first, which is there, ended?
   bool front_ended() const;
-  // What readiness() looks at has changed.
+  // What can_progress() looks at has changed.
   void note_awaited();
   // May the first have ended?
-  bool readiness() const;
+  bool can_progress() const;
   std::size_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
 
  private:
@@ -60,7 +60,7 @@ class BegunOperations {
   std::uint32_t next_ = 0;
   std::deque<BegunOperation> begun_;
   std::atomic<std::size_t> in_flight_{0};
-  // For readiness(): the number of the oldest that has not ended, kNothing, or kEnded. One word, so that a reader never
+  // For can_progress(): the number of the oldest that has not ended, kNothing, or kEnded. One word, so that a reader never
   // sees the number of one state with another state.
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
   static constexpr std::uint64_t kEnded = kNothing - 1;

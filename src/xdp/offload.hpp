@@ -20,7 +20,7 @@
 // Parts: cells.hpp has rows and results, begun_operations.hpp the queue, retransmission.hpp what is asked for again,
 // frame_sender.hpp the frames.
 //
-// Thread-safety: by one thread at a time, who owns the engine's domain, but for readiness(), in_flight() and broken().
+// Thread-safety: by one thread at a time, who owns the engine's domain, but for can_progress(), in_flight() and broken().
 #pragma once
 
 #include <netinet/in.h>
@@ -91,7 +91,7 @@ class Offload {
   std::size_t in_flight() const { return begun_.in_flight(); }
   bool broken() const { return broken_.load(std::memory_order_relaxed); }
   // May something have ended that was not reaped?
-  bool readiness() const { return broken() || begun_.readiness(); }
+  bool can_progress() const { return broken() || begun_.can_progress(); }
 
   const FrameSender::Counts& counts() const { return frames_.counts(); }
 

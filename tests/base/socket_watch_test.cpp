@@ -60,41 +60,41 @@ constexpr std::uint64_t kLong = 600'000'000'000;  // ns
 
 class SocketWatchTest : public testing::Test {
  protected:
-  ~SocketWatchTest() override { close(readiness_); }
+  ~SocketWatchTest() override { close(event_); }
 
   // Nothing would end a sleep.
   bool sleeps() {
     events = -1;
-    watch_.wait_for_readiness(0);
+    watch_.wait_for_descriptors(0);
     return events == 0;
   }
 
-  int readiness_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  SocketWatch watch_{{readiness_}};
+  int event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  SocketWatch watch_{{event_}};
 };
 
 TEST_F(SocketWatchTest, ReadinessEndsTheSleepAsLongAsItIsThere) {
   EXPECT_TRUE(sleeps());
-  eventfd_write(readiness_, 1);
-  for (int i = 0; i < 2; ++i) EXPECT_TRUE(watch_.wait_for_readiness(kLong));
+  eventfd_write(event_, 1);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(watch_.wait_for_descriptors(kLong));
   eventfd_t taken = 0;
-  eventfd_read(readiness_, &taken);
+  eventfd_read(event_, &taken);
   EXPECT_TRUE(sleeps());
 }
 
 TEST_F(SocketWatchTest, AWakeEndsOneSleep) {
   for (int i = 0; i < 2; ++i) {
     watch_.wake();
-    EXPECT_TRUE(watch_.wait_for_readiness(kLong));
+    EXPECT_TRUE(watch_.wait_for_descriptors(kLong));
     EXPECT_TRUE(sleeps());
   }
 }
 
 // The sleeper wakes for another reason while somebody is about to wake it: the bell then rings when nobody sleeps.
 TEST_F(SocketWatchTest, AWakeThatComesAfterTheSleepEndsOnlyTheNext) {
-  before_write = [this] { watch_.wait_for_readiness(0); };
+  before_write = [this] { watch_.wait_for_descriptors(0); };
   watch_.wake();
-  EXPECT_TRUE(watch_.wait_for_readiness(kLong));
+  EXPECT_TRUE(watch_.wait_for_descriptors(kLong));
   EXPECT_TRUE(sleeps());
 }
 

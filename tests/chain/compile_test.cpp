@@ -36,7 +36,7 @@ class Rank {
   Rank(ChainedSchedule chained, std::vector<Bytes> buffers)
       : chained_(std::move(chained)), buffers_(std::move(buffers)) {
     for (std::size_t at = 0; at < chained_.entries.size(); ++at) {
-      if (at == 0 || !chained_.entries[at - 1].linked) chains_.push_back(at);
+      if (at == 0 || !chained_.entries[at - 1].continues) chains_.push_back(at);
     }
     gates_.resize(chained_.gates);
     copy(chained_.before);
@@ -51,7 +51,7 @@ class Rank {
       while (at != kEnded && step(chained_.entries[at], at, rank, streams, wanted, room)) {
         moved = true;
         ++ended_;
-        at = chained_.entries[at].linked ? at + 1 : kEnded;
+        at = chained_.entries[at].continues ? at + 1 : kEnded;
       }
     }
     return moved || asked_.size() != asked;
@@ -73,9 +73,9 @@ class Rank {
   bool step(const Entry& entry, std::size_t at, std::uint32_t rank,
             std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::uint8_t>>& streams,
             std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>& wanted, Room room) {
-    if (entry.act == Act::signal) return ++gates_[entry.whom] != 0;
-    if (entry.act == Act::wait) return gates_[entry.whom] != 0 && gates_[entry.whom]-- != 0;
-    const std::uint32_t peer = chained_.peers[entry.whom];
+    if (entry.act == Act::signal) return ++gates_[entry.index] != 0;
+    if (entry.act == Act::wait) return gates_[entry.index] != 0 && gates_[entry.index]-- != 0;
+    const std::uint32_t peer = chained_.peers[entry.index];
     if (entry.act == Act::send) {
       auto& stream = streams[{rank, peer}];
       if (room == Room::none && wanted[{rank, peer}] < entry.bytes) return false;
@@ -256,8 +256,8 @@ std::string text(const ChainedSchedule& chained) {
   for (const Entry& entry : chained.entries) {
     line += std::string(1, "srGW"[static_cast<int>(entry.act)]);
     line +=
-        std::to_string(entry.act == Act::send || entry.act == Act::receive ? chained.peers[entry.whom] : entry.whom);
-    line += entry.linked ? " " : "; ";
+        std::to_string(entry.act == Act::send || entry.act == Act::receive ? chained.peers[entry.index] : entry.index);
+    line += entry.continues ? " " : "; ";
   }
   return line;
 }

@@ -7,8 +7,8 @@
 
 #include "base/options/options.hpp"
 #include "cluster.hpp"
-#include "engine/fallback.hpp"
 #include "engine/kernel_engine.hpp"
+#include "engine/periodic_engine.hpp"
 #include "engine/poll.hpp"
 
 namespace urakata::simulated {
@@ -23,10 +23,10 @@ const std::vector<std::string_view> kPoll = {"poll"};
 
 class EngineTable : public testing::Test {
  protected:
-  Engines& made(const std::vector<std::string_view>& names, bool fallback = false) {
+  Engines& made(const std::vector<std::string_view>& names, bool periodic = false) {
     engines_ = std::make_unique<Engines>();
     engines_->make(
-        names, fallback, failures_,
+        names, periodic, failures_,
         [this](bool progress_thread) {
           domains_of_progress_threads += progress_thread ? 1U : 0U;
           return std::make_unique<engine::Domain>(attach(network_, 0));
@@ -68,15 +68,15 @@ TEST_F(EngineTable, TheBestOneRunsAllThatCallersNeedNotRun) {
   EXPECT_EQ(engines.next(false), first);
 }
 
-TEST_F(EngineTable, CallersHaveTheFallbackThreadWhereTheLibraryDoesNotCall) {
+TEST_F(EngineTable, CallersHaveThePeriodicThreadWhereTheLibraryDoesNotCall) {
   for (const auto& names : {kBoth, kPoll}) {
     Engines& engines = made(names, true);
     EXPECT_EQ(engines.named("thread") != nullptr, names == kBoth);
     EXPECT_EQ(&engines.best(), engines.named(names.front()));
-    Engine* const fallback = engines.next(true);
-    EXPECT_NE(dynamic_cast<engine::FallbackEngine*>(fallback), nullptr);
-    EXPECT_EQ(fallback->name(), "poll");
-    EXPECT_EQ(fallback, engines.named("poll"));
+    Engine* const periodic = engines.next(true);
+    EXPECT_NE(dynamic_cast<engine::PeriodicEngine*>(periodic), nullptr);
+    EXPECT_EQ(periodic->name(), "poll");
+    EXPECT_EQ(periodic, engines.named("poll"));
   }
 }
 

@@ -27,10 +27,10 @@ class CountingTransport final : public transport::Transport {
   std::size_t cancel(const void*) override { return 0; }
   void tell(std::int32_t, const transport::Notice&) override {}
   const transport::Failures& failures() const override { return failures_; }
-  std::vector<int> readiness() const override { return {0}; }
+  std::vector<int> descriptors() const override { return {0}; }
   Wakeup wakeup() const override {
     ++owned_;
-    return Wakeup::readiness;
+    return Wakeup::descriptors;
   }
 
  private:

@@ -10,7 +10,7 @@
 
 #include "base/waiting.hpp"
 #include "cluster.hpp"
-#include "engine/fallback.hpp"
+#include "engine/periodic_engine.hpp"
 #include "engine/poll.hpp"
 
 namespace urakata::simulated {
@@ -18,8 +18,8 @@ namespace {
 
 using engine::Domain;
 using engine::Engine;
-using engine::FallbackEngine;
 using engine::Instance;
+using engine::PeriodicEngine;
 using engine::PollEngine;
 using engine::ProgressThreadSettings;
 using engine::ThreadEngine;
@@ -318,23 +318,23 @@ TEST_P(ProgressThreadTest, IsAsBeforeAfterABlockingCall) {
   mix_blocking_calls(first, groups[0], second, groups[1]);
 }
 
-TEST(FallbackProgress, IsAsBeforeAfterABlockingCall) {
+TEST(PeriodicProgress, IsAsBeforeAfterABlockingCall) {
   Network network(9);
   Domain domains[] = {Domain(attach(network, 0)), Domain(attach(network, 1))};
   TestGroup groups[] = {TestGroup(0, 2, 1), TestGroup(1, 2, 1)};
-  FallbackEngine first(domains[0]);
-  FallbackEngine second(domains[1]);
+  PeriodicEngine first(domains[0]);
+  PeriodicEngine second(domains[1]);
   mix_blocking_calls(first, groups[0], second, groups[1]);
 }
 
-// Engine `poll` with a progress thread for the fallback: starts make a step, and what is pending moves though no caller
+// Engine `poll` with a progress thread of that kind: starts make a step, and what is pending moves though no caller
 // comes back.
-TEST(FallbackProgress, MovesWhatIsPendingWhenNoCallerDoes) {
+TEST(PeriodicProgress, MovesWhatIsPendingWhenNoCallerDoes) {
   Network network(9);
   Domain domains[] = {Domain(attach(network, 0)), Domain(attach(network, 1))};
   TestGroup groups[] = {TestGroup(0, 2, 1), TestGroup(1, 2, 1)};
-  FallbackEngine first(domains[0]);
-  FallbackEngine second(domains[1]);
+  PeriodicEngine first(domains[0]);
+  PeriodicEngine second(domains[1]);
   EXPECT_EQ(first.name(), "poll");
   Exchange exchange;
   for (exchange.from = 1; exchange.from <= 30; ++exchange.from) {
@@ -381,7 +381,7 @@ struct Process {
     if (rank % kEngines == 3) {
       engine = std::make_unique<PollEngine>(domain);
     } else if (rank % kEngines == 2) {
-      engine = std::make_unique<FallbackEngine>(domain);
+      engine = std::make_unique<PeriodicEngine>(domain);
     } else {
       engine = std::make_unique<ThreadEngine>(domain, progress_thread);
     }

@@ -21,9 +21,9 @@ TEST(FarChannels, NoRtsAndNoCtsWhereTheRelationIsSymmetric) {
     all.deliver(7);  // to a receiver that has not begun: into its bounce buffer
     begin(all.rank[1], all, k);
     EXPECT_TRUE(test(all.rank[1]));
-    EXPECT_FALSE(all.rank[0].halo->readiness());
+    EXPECT_FALSE(all.rank[0].halo->can_progress());
     all.deliver(7);  // straight into the elements
-    EXPECT_TRUE(all.rank[0].halo->readiness());
+    EXPECT_TRUE(all.rank[0].halo->can_progress());
     for (Rank& rank : all.rank) {
       EXPECT_TRUE(test(rank));
       EXPECT_TRUE(holds_all(rank, all, k));
@@ -51,13 +51,13 @@ TEST(FarChannels, ACreditComesBackInAOneWayRelation) {
     EXPECT_EQ(sender.halo->complete(), k < 3);
     all.deliver();
   }
-  EXPECT_FALSE(sender.halo->readiness());
+  EXPECT_FALSE(sender.halo->can_progress());
   for (std::uint64_t k = 1; k <= 2; ++k) {
     begin(receiver, all, k);
     EXPECT_TRUE(test(receiver));
     EXPECT_TRUE(holds_all(receiver, all, k));
     all.deliver();
-    EXPECT_EQ(sender.halo->readiness(), k == 2);
+    EXPECT_EQ(sender.halo->can_progress(), k == 2);
   }
   EXPECT_TRUE(test(sender));
   begin(receiver, all, 3);
@@ -73,9 +73,9 @@ TEST(FarChannels, PutsAreHeldUntilTheChannelIsJoined) {
   Neighbourhood all(2, {channel(0, 1, 100), channel(1, 0, 100)}, {}, {0, 1});
   begin(all.rank[0], all, 1);
   all.join_all();
-  EXPECT_FALSE(all.rank[0].halo->readiness());
+  EXPECT_FALSE(all.rank[0].halo->can_progress());
   all.deliver();
-  EXPECT_TRUE(all.rank[0].halo->readiness());
+  EXPECT_TRUE(all.rank[0].halo->can_progress());
   EXPECT_FALSE(test(all.rank[0]));
   begin(all.rank[1], all, 1);
   all.deliver();
@@ -99,7 +99,7 @@ TEST(FarChannels, LargePayloadsAskAndGoInSlices) {
   for (std::uint64_t k = 1; k <= 3; ++k) {
     begin(all.rank[0], all, k);
     all.deliver();
-    EXPECT_FALSE(all.rank[0].halo->readiness());
+    EXPECT_FALSE(all.rank[0].halo->can_progress());
     begin(all.rank[1], all, k);
     unsigned steps = 0;
     for (bool over = false; !over && steps < 20; ++steps) {

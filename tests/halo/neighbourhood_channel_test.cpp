@@ -142,10 +142,10 @@ TEST(NeighbourhoodChannel, ACreditComesBackInAOneWayRelation) {
     begin(receiver, all, 1);
     EXPECT_TRUE(test(receiver));
     EXPECT_TRUE(holds_all(receiver, all, 1));
-    EXPECT_FALSE(sender.halo->readiness());
+    EXPECT_FALSE(sender.halo->can_progress());
     EXPECT_FALSE(test(sender));
     begin(receiver, all, 2);
-    EXPECT_TRUE(sender.halo->readiness());
+    EXPECT_TRUE(sender.halo->can_progress());
     EXPECT_TRUE(test(sender));
     for (std::uint64_t k = 2; k <= 3; ++k) {
       if (k == 3) begin(receiver, all, k);

@@ -193,7 +193,7 @@ def test_ranks_deal_out_the_cores_that_they_share(folder: Path, tmp_path: Path, 
     passes(run_job(mpi, 2, [*under, str(compiled(mpi, "space_end", folder)), "code", "0"]))
     reasons = [json.loads((tmp_path / f"rank-{rank}.json").read_text())["engine_why"] for rank in (0, 1)]
     for rank, cores in enumerate(("no core of its own", "1 core")):
-        assert f"{cores} for this rank (CPUs {cpu}, 2 ranks on the node)" in reasons[rank], reasons
+        assert f"this rank has {cores} (CPUs {cpu}, 2 ranks on the node)" in reasons[rank], reasons
 
 
 @pytest.mark.parametrize("name", ("openmpi", "mpich", "impi"))

@@ -64,5 +64,5 @@ def test_no_spare_core_for_a_progress_thread_that_must_have_one(folder: Path, na
     outcome = run_job(mpi, 2, command, environment={"OMP_NUM_THREADS": "5000"})
     assert outcome.code == 2, outcome.output
     assert outcome.output.count(f"{platform.node()}: --placement spare: no core is spare: ") == 1, outcome.output
-    assert "5000 threads to compute" in outcome.output and "pid " not in outcome.output
+    assert "5000 computing threads" in outcome.output and "pid " not in outcome.output
     assert run_job(mpi, 2, [EXEC, "--engine", "thread", "--placement", "shared", "--", program, "code", "0"]).code == 0

@@ -74,7 +74,7 @@ class FakeLink final : public Link {
   }
 
   std::uint64_t eager_bytes() const override { return kEagerBytes; }
-  bool failed(LinkPeer peer) const override { return failed_.contains(peer); }
+  bool is_lost(LinkPeer peer) const override { return failed_.contains(peer); }
   void watch(LinkPeer) override {}  // cut() tells everybody
 
   bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes,
@@ -113,7 +113,7 @@ class FakeLink final : public Link {
     bool moved = false;
     for (int i = 0; i < peers_; ++i) {
       const LinkPeer peer{i};
-      if (i == own_ || failed(peer)) continue;
+      if (i == own_ || is_lost(peer)) continue;
       if (network_.is_cut(own_, i)) {
         forget(peer);
         events.failed(peer);
@@ -132,7 +132,7 @@ class FakeLink final : public Link {
     }
     return send_pieces(events) || moved;
   }
-  bool readiness() const override { return true; }
+  bool can_progress() const override { return true; }
 
   int wrong = 0;  // CTS that the endpoint did not know
 

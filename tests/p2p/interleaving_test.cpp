@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "../seed.hpp"
-#include "base/fallback_progress.hpp"
+#include "base/periodic_progress.hpp"
 #include "p2p/endpoint.hpp"
 
 namespace urakata::p2p::test {
@@ -45,7 +45,7 @@ class Steps {
   std::mt19937_64 random_;
 };
 
-void send_all(Endpoint& here, FallbackProgress& fallback, Port& to, Steps steps) {
+void send_all(Endpoint& here, PeriodicProgress& periodic, Port& to, Steps steps) {
   struct Open {
     std::vector<std::byte> payload;
     Request* request = nullptr;
@@ -63,7 +63,7 @@ void send_all(Endpoint& here, FallbackProgress& fallback, Port& to, Steps steps)
       ++number;
     }
     steps.stop();
-    if (steps.draw(4) == 0) fallback.expect();
+    if (steps.draw(4) == 0) periodic.expect();
     if (steps.draw(2) == 0) here.progress();
     if (steps.draw(64) == 0 && open.front().request != nullptr) here.set_aside(*open.front().request);
     steps.stop();
@@ -75,13 +75,13 @@ void send_all(Endpoint& here, FallbackProgress& fallback, Port& to, Steps steps)
   while (!here.idle()) here.progress();
 }
 
-std::uint64_t receive_all(Endpoint& here, FallbackProgress& fallback, Steps steps) {
+std::uint64_t receive_all(Endpoint& here, PeriodicProgress& periodic, Steps steps) {
   std::uint64_t wrong = 0;
   std::vector<std::byte> room(kSizes.back());
   for (std::uint64_t number = 0; number < kMessages; ++number) {
     const Envelope pattern{1, steps.draw(2) == 0 ? kAnySource : 0, 0};
     Request* receive = &here.receive(pattern, {room.data(), room.size(), nullptr});
-    fallback.expect();
+    periodic.expect();
     while (!receive->done()) {
       steps.stop();
       if (steps.draw(16) == 0 && here.withdraw(*receive)) {
@@ -116,8 +116,8 @@ TEST(Interleaving, NoStopLosesOrTearsAMessage) {
       return endpoint.open();
     };
   };
-  FallbackProgress senders("sender", "messages", progress_of(sender));
-  FallbackProgress receivers("receiver", "messages", progress_of(receiver));
+  PeriodicProgress senders("sender", "messages", progress_of(sender));
+  PeriodicProgress receivers("receiver", "messages", progress_of(receiver));
   std::thread other([&] { send_all(sender, senders, receiver.port(), Steps(seed)); });
   EXPECT_EQ(receive_all(receiver, receivers, Steps(seed + 1)), 0U);
   other.join();

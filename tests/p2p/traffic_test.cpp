@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "../seed.hpp"
-#include "base/fallback_progress.hpp"
+#include "base/periodic_progress.hpp"
 #include "p2p/endpoint.hpp"
 
 namespace urakata::p2p::test {
@@ -340,7 +340,7 @@ TEST(Traffic, ASendThatIsTestedIsSetAside) {
 TEST(Traffic, MovesWhileTheRankIsAway) {
   Endpoint sender(Callers::one);
   Endpoint receiver(Callers::many);
-  FallbackProgress fallback("receiver", "messages", [&] {
+  PeriodicProgress periodic("receiver", "messages", [&] {
     receiver.progress_if_free();
     return receiver.open();
   });
@@ -348,7 +348,7 @@ TEST(Traffic, MovesWhileTheRankIsAway) {
     std::vector<std::byte> out(bytes, std::byte{5});
     std::vector<std::byte> in(bytes);
     Request& receive = receiver.receive({1, 0, 0}, {in.data(), bytes, nullptr});
-    fallback.expect();
+    periodic.expect();
     if (Request* send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, Mode::synchronous)) {
       sender.wait(*send);
       sender.release(*send);

@@ -149,7 +149,7 @@ def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder:
     shown = " ".join(CliRunner().invoke(build_app(), ["report", str(folder)]).output.split())
     assert shown.count("no progress thread") == 1 and f"Engine poll instead of thread: {why}." in shown
     bound = [
-        rank(n, options=asked, engine_why=f"no spare core: 1 core for this rank (CPUs {n}-{n}, 2 ranks)")
+        rank(n, options=asked, engine_why=f"this rank has 1 core (CPUs {n}-{n}, 2 ranks on the node) for 1 computing thread")
         for n in (0, 1)
     ]
     assert len(engine_lines(bound)) == 1
@@ -184,7 +184,7 @@ def test_the_thread_that_engine_poll_has_all_the_same_stands_on_the_line_of_the_
     why = "no progress thread, since all ranks are on this node"
     told = [rank(number, options=asked, progress_threads=progress_threads, engine_why=why) for number in range(2)]
     text = "\n".join(shown(tmp_path, *told))
-    said = " A fallback thread, which only keeps MPI's progress rule, used 0.250 CPU s each."
+    said = " A periodic progress thread, which only keeps MPI's progress rule, used 0.250 CPU s each."
     assert engine_lines(told) == [f"Engine poll instead of thread: {why}.{said}"]
     assert "progress threads" not in text
 

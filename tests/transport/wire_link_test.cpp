@@ -271,7 +271,7 @@ TEST(WireLink, AProcessThatDoesNotAcceptIsNoLoss) {
     std::set<std::uint16_t> asked;
     while (asked.size() < 8) {
       nodes[0].endpoint->progress();
-      ASSERT_FALSE(nodes[0].link->failed(LinkPeer{1}));
+      ASSERT_FALSE(nodes[0].link->is_lost(LinkPeer{1}));
       asked.merge(ports_that_ask());
     }
   }
@@ -299,8 +299,8 @@ TEST_F(WireLinkPair, WhoeverTestsInALoopIsToldAtOnce) {
   const WireLink& link = *nodes_[1].link;
   for (int round = 0; round < 2; ++round) {
     link.ask_next();
-    EXPECT_TRUE(link.readiness());
-    EXPECT_FALSE(link.readiness());
+    EXPECT_TRUE(link.can_progress());
+    EXPECT_FALSE(link.can_progress());
   }
   while (!receive.done()) step();
   EXPECT_EQ(got[0], 6U);
@@ -316,7 +316,8 @@ TEST_F(WireLinkPair, AForkedChildTouchesNothing) {
     Request& receive = other().receive({1, 0, 0}, buffer(got));
     const pid_t child = fork();
     if (child == 0) {
-      const bool still = !nodes_[1].link->readiness() && !other().progress() && nodes_[1].link->failed(LinkPeer{0}) &&
+      const bool still = !nodes_[1].link->can_progress() && !other().progress() &&
+                         nodes_[1].link->is_lost(LinkPeer{0}) &&
                          other().send(LinkPeer{0}, {1, 1, 0}, buffer(number), Mode::standard) != nullptr;
       _exit(still ? 0 : 1);
     }
@@ -389,7 +390,7 @@ TEST(WireLink, ATornConnectionFailsWhatNeedsIt) {
       for (std::int32_t own = 0; own < 2; ++own) {
         const auto at = static_cast<std::size_t>(own);
         // As whoever runs the job does: a peer that has failed is failed for all.
-        const bool failed = nodes[0].link->failed(LinkPeer{1}) || nodes[1].link->failed(LinkPeer{0});
+        const bool failed = nodes[0].link->is_lost(LinkPeer{1}) || nodes[1].link->is_lost(LinkPeer{0});
         if (failed) nodes[at].endpoint->fail_receives(1, 1 - own);
         open = open || !all_done(sides[at].sends) || !all_done(sides[at].receives);
       }

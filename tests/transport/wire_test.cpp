@@ -224,7 +224,7 @@ TEST(Wire, AMessageIsReportedToThePortThatPostedItAndWakesIt) {
   ASSERT_FALSE(finished);
   ASSERT_EQ(a.send(message(bytes, 1, 0), {}, nullptr), 0);
   while (a.in_flight() != 0) a.poll();
-  pollfd bell{.fd = here.readiness().back(), .events = POLLIN, .revents = 0};
+  pollfd bell{.fd = here.descriptors().back(), .events = POLLIN, .revents = 0};
   while (poll(&bell, 1, 0) == 0) EXPECT_TRUE(other.poll().empty());
   const auto reported = here.poll();
   ASSERT_EQ(reported.size(), 1U);

@@ -2,7 +2,7 @@
 // golden/engines.txt has what is chosen from every combination of facts, one a line:
 //   asked, all ranks on one node, progress threads of use within it, the MPI library's hook, its threads, where
 //   progress threads are
-//   | asks for threads; engines, best first, + where with the fallback thread; for ranks of one node; a progress thread
+//   | asks for threads; engines, best first, + where with the periodic thread; for ranks of one node; a progress thread
 //   for the link
 //   | why | warning | refusal
 // "<reason>" stands for the placement's reason, "<refusal>" for what it refuses.
@@ -55,7 +55,7 @@ std::string line(const RunFacts& facts, bool threads, const Placed& placed) {
                      flag(facts.within_node, "within") + flag(facts.hook, "hook") + flag(threads, "threads") + " " +
                      std::string(placed.name) + " |" + flag(asks_for_threads(facts), "asks") + ";";
   for (const std::string_view engine : choice.usable()) made += " " + std::string(engine);
-  made += std::string(choice.fallback ? "+" : "") + "; " + (by_callers(placed.placement, true) ? "callers" : "best");
+  made += std::string(choice.periodic ? "+" : "") + "; " + (by_callers(placed.placement, true) ? "callers" : "best");
   made += link_has_progress_thread(facts) ? "; link" : "";
   return made + text(choice.why) + text(choice.warning) + text(choice.refusal);
 }
@@ -91,7 +91,7 @@ TEST(EngineChoice, ARankAloneOnItsNodeAsksForNoThreadLevelByWire) {
   EXPECT_NE(without.warning.find("--transport native"), std::string::npos);
   // Where the program asked for that level itself a progress thread may use the MPI library.
   EXPECT_EQ(choose_engines(facts, true, shared.placement).usable(), (std::vector<std::string_view>{"thread", "poll"}));
-  // A fallback progress thread calls the MPI library.
+  // A periodic progress thread calls the MPI library.
   facts.hook = false;
   EXPECT_TRUE(asks_for_threads(facts));
 }

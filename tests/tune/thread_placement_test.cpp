@@ -45,7 +45,8 @@ TEST(Placement, AutoTakesSharedSilentlyAndSpareIsRefusedWithTheReason) {
   EXPECT_EQ(place(node_ranks("0,4")).refusal, "");
   const Placement refused = place(node_ranks("0,4"), PlacementWish::spare);
   EXPECT_FALSE(refused.spare);
-  EXPECT_NE(refused.refusal.find("no core is spare: 1 core for this rank (CPUs 0,4, 1 rank on the node), and 1 thread"),
+  EXPECT_NE(refused.refusal.find(
+                "no core is spare: this rank has 1 core (CPUs 0,4, 1 rank on the node) for 1 computing thread"),
             std::string::npos)
       << refused.refusal;
 }
@@ -55,7 +56,7 @@ TEST(Placement, ARankThatSharesTheOnlyCoreHasNoneOfItsOwn) {
   NodeRanks two = node_ranks("0,4", 0, 2);
   know(two, {"0,4", "0,4"});
   const std::string refusal = place(two, PlacementWish::spare).refusal;
-  EXPECT_NE(refusal.find("no core of its own for this rank (CPUs 0,4, 2 ranks on the node)"), std::string::npos)
+  EXPECT_NE(refusal.find("this rank has no core of its own (CPUs 0,4, 2 ranks on the node)"), std::string::npos)
       << refusal;
 }
 

@@ -13,11 +13,11 @@ _MOST_RANKS = 16  # of which each has a line
 
 
 def _keeps_the_rule(rank: dict[str, Any], progress_thread: dict[str, Any]) -> bool:
-    """Whether it is engine poll's fallback thread, for an MPI library without a hook in its waiting."""
+    """Whether it is engine poll's periodic thread, for an MPI library without a hook in its waiting."""
     return str(rank["engine"]) == "poll" and str(progress_thread["placement"]).endswith(" core")
 
 
-def fallback_seconds(rank: dict[str, Any]) -> float | None:
+def periodic_seconds(rank: dict[str, Any]) -> float | None:
     """CPU time of the thread that only keeps MPI's progress rule; None: the rank has none."""
     used = [
         float(progress_thread["cpu_seconds"])
@@ -28,7 +28,7 @@ def fallback_seconds(rank: dict[str, Any]) -> float | None:
 
 
 def _progress_threads(rank: dict[str, Any]) -> list[dict[str, Any]]:
-    """The progress threads but for the fallback, of which the line on the engine tells."""
+    """The progress threads but for the periodic one, of which the line on the engine tells."""
     return [
         progress_thread for progress_thread in rank["progress_threads"] if not _keeps_the_rule(rank, progress_thread)
     ]

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from urakata.report.console import show_line, show_sentence
 from urakata.report.messages import MessageRow, carrier_lines, space_lines
-from urakata.report.rank_lines import fallback_seconds, rank_lines
+from urakata.report.rank_lines import periodic_seconds, rank_lines
 from urakata.report.summary import Row, Summary, overlap_command, summarise
 from urakata.report.units import bytes_text, count, known_time, of_ranks, ranges, short_place, time_text
 from urakata.report.verdict import verdict
@@ -96,17 +96,17 @@ def engine_lines(ranks: list[dict[str, Any]]) -> list[str]:
     for (asked, got, why), numbers in alike.items():
         of = "" if len(numbers) == len(ranks) else f" ({of_ranks(numbers)})"
         instead = "" if got.split("/")[0] == asked else f" instead of {asked}"
-        lines.append(f"Engine {got}{instead}{of}" + f": {why}" * bool(why) + "." + _fallback(ranks, numbers))
+        lines.append(f"Engine {got}{instead}{of}" + f": {why}" * bool(why) + "." + _periodic(ranks, numbers))
     return lines
 
 
-def _fallback(ranks: list[dict[str, Any]], numbers: list[int]) -> str:
+def _periodic(ranks: list[dict[str, Any]], numbers: list[int]) -> str:
     """A sentence on the thread that engine poll may have all the same."""
-    used = [seconds for rank in ranks if rank["rank"] in numbers and (seconds := fallback_seconds(rank)) is not None]
+    used = [seconds for rank in ranks if rank["rank"] in numbers and (seconds := periodic_seconds(rank)) is not None]
     if not used:
         return ""
     each = " each" if len(used) > 1 else ""
-    return f" A fallback thread, which only keeps MPI's progress rule, used {fmean(used):.3f} CPU s{each}."
+    return f" A periodic progress thread, which only keeps MPI's progress rule, used {fmean(used):.3f} CPU s{each}."
 
 
 def _show_advice(rows: list[Row], console: Console) -> None:

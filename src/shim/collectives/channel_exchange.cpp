@@ -375,7 +375,7 @@ bool near_exchanges_under_way() { return all().near.load(std::memory_order_relax
 bool long_exchanges_under_way() { return all().by_progress_thread.load(std::memory_order_relaxed) != 0; }
 
 void start_exchange_progress() {
-  fallback = new FallbackProgress("urakata/exchange", "neighbourhood channels", [] {
+  periodic = new PeriodicProgress("urakata/exchange", "neighbourhood channels", [] {
     progress_exchanges();
     return exchanges_under_way();
   });

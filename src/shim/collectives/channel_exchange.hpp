@@ -141,7 +141,7 @@ bool near_exchanges_under_way();
 // Whether exchanges for the progress thread of exchange_progress.hpp are under way.
 bool long_exchanges_under_way();
 
-// Starts a progress thread for exchanges, `fallback`. Needed if the MPI library cannot call us while the program
+// Starts a progress thread for exchanges, `periodic`. Needed if the MPI library cannot call us while the program
 // blocks in it and no progress thread looks after messages.
 void start_exchange_progress();
 

@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "base/cpu_set.hpp"
-#include "base/fallback_progress.hpp"
 #include "base/options/options.hpp"
+#include "base/periodic_progress.hpp"
 #include "shim/collectives/channel_exchange.hpp"
 #include "shim/process/job_setup.hpp"
 #include "shim/process/space.hpp"
@@ -18,7 +18,7 @@ namespace urakata::shim {
 
 namespace {
 
-constinit std::atomic<FallbackProgress*> exchange_progress{nullptr};  // constant once made
+constinit std::atomic<PeriodicProgress*> exchange_progress{nullptr};  // constant once made
 constinit std::atomic<unsigned> long_waits{0};                        // relaxed: a late look does no harm
 
 struct MoveExchanges {
@@ -36,7 +36,7 @@ struct MoveExchanges {
 bool sleep_until_ready(std::uint64_t ns) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   if (long_waits.load(std::memory_order_relaxed) != 0) return false;  // the caller that waits polls the wire
-  pollfd watched{.fd = job_setup().wire()->readiness(), .events = POLLIN, .revents = 0};
+  pollfd watched{.fd = job_setup().wire()->descriptor(), .events = POLLIN, .revents = 0};
   const timespec timeout{.tv_sec = static_cast<time_t>(ns / kSecond), .tv_nsec = static_cast<long>(ns % kSecond)};
   return ppoll(&watched, 1, &timeout, nullptr) >= 0;
 }
@@ -47,9 +47,9 @@ bool want_exchange_progress() {
   static std::once_flag once;
   std::call_once(once, [] {
     const bool progress_threads = job_setup().engine_choice().why_not(name(EngineKind::thread)).empty();
-    if (!progress_threads || fallback != nullptr || job_setup().wire() == nullptr) return;
+    if (!progress_threads || periodic != nullptr || job_setup().wire() == nullptr) return;
     exchange_progress.store(
-        new FallbackProgress("urakata/plans", "exchanges between nodes",
+        new PeriodicProgress("urakata/plans", "exchanges between nodes",
                              MoveExchanges{job_setup().placement().progress_thread}, sleep_until_ready),
         std::memory_order_release);
   });
@@ -67,12 +67,12 @@ LongWait::~LongWait() {
 }
 
 void stop_exchange_progress() {
-  FallbackProgress* const made = exchange_progress.load(std::memory_order_acquire);
+  PeriodicProgress* const made = exchange_progress.load(std::memory_order_acquire);
   if (made != nullptr) made->stop();
 }
 
 std::uint64_t exchange_progress_cpu_ns() {
-  const FallbackProgress* const made = exchange_progress.load(std::memory_order_acquire);
+  const PeriodicProgress* const made = exchange_progress.load(std::memory_order_acquire);
   return made != nullptr ? made->cpu_ns() : 0;
 }
 

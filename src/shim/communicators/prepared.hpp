@@ -44,7 +44,7 @@ struct Run : engine::Instance {
   KernelRun kernel;
 
   // Of what has an executor.
-  bool readiness() const { return kernel.readiness(executor); }
+  bool can_progress() const { return kernel.can_progress(executor); }
 };
 
 struct Prepared {

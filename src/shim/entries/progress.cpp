@@ -25,7 +25,7 @@ namespace urakata::shim {
 namespace {
 
 constexpr std::uint64_t kCallerSleep =
-    500'000;  // ns; the readiness may be another thread's start, which no socket tells
+    500'000;  // ns; what ends the wait may be another thread's start, which no socket tells
 
 int progress_hook() { return !AskingNative::now() && the_progress->step_engines() ? 1 : 0; }
 
@@ -51,13 +51,13 @@ constinit Progress* the_progress = nullptr;
 void Progress::open(bool wire, MPI_Comm world) {
   wire_ = wire;
   world_ = world;
-  std::vector<int> readiness;
+  std::vector<int> descriptors;
   for (engine::Engine* engine : engines_.all()) {
-    const std::vector<int>& its = engine->domain().readiness();
-    readiness.insert(readiness.end(), its.begin(), its.end());
+    const std::vector<int>& its = engine->domain().descriptors();
+    descriptors.insert(descriptors.end(), its.begin(), its.end());
   }
-  if (link() != nullptr) readiness.push_back(link()->descriptor());
-  watch_ = std::make_unique<SocketWatch>(std::move(readiness));
+  if (link() != nullptr) descriptors.push_back(link()->descriptor());
+  watch_ = std::make_unique<SocketWatch>(std::move(descriptors));
 }
 
 void Progress::hook() {
@@ -111,7 +111,7 @@ void Progress::poll_native() {
 Wakeup Progress::wakeup() const {
   if (near_exchanges_under_way()) return Wakeup::none;
   bool pending = exchanges_under_way();
-  Wakeup weakest = Wakeup::readiness;
+  Wakeup weakest = Wakeup::descriptors;
   for (engine::Engine* engine : engines_.all()) {
     if (engine->domain().pending() == 0) continue;
     weakest = std::min(weakest, engine->domain().wakeup());

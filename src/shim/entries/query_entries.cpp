@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Request_get_status and its kin: the state of requests, which stay as they are.
 #include "shim/completion/completion.hpp"
-#include "shim/entries/test_step.hpp"
+#include "shim/entries/progress_before_test.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/native/entries.hpp"
 #include "shim/requests/request_array.hpp"
@@ -14,7 +14,7 @@ int status_of(MPI_Request handle, int* flag, MPI_Status* status) {
   Request* request = find_request(handle);
   if (request == nullptr) return stale();
   const std::uint64_t begin = observed_entry(1, &handle);
-  if (!request->finished()) step_before_test(1, &handle, begin);
+  if (!request->finished()) progress_before_test(1, &handle, begin);
   if (begin != 0) observe_exit(1, &handle);
   *flag = request->finished() ? 1 : 0;
   if (*flag != 0 && request->staging != nullptr) {

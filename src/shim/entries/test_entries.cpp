@@ -2,8 +2,8 @@
 // MPI_Test, MPI_Testall, MPI_Testany, MPI_Testsome. Where none of the requests is ours the call passes at once.
 #include "base/clock.hpp"
 #include "shim/completion/completion.hpp"
+#include "shim/entries/progress_before_test.hpp"
 #include "shim/entries/test_array.hpp"
-#include "shim/entries/test_step.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/native/entries.hpp"
 #include "shim/requests/request_array.hpp"
@@ -22,7 +22,7 @@ void tested_in_vain(Request& request, std::uint64_t begin) {
   if (request == nullptr) return stale();
   const std::uint64_t begin = observed_entry(1, handle);
   if (!request->finished()) {
-    step_before_test(1, handle, begin);
+    progress_before_test(1, handle, begin);
     if (!request->finished()) tested_in_vain(*request, begin);
   }
   *flag = request->finished() ? 1 : 0;
@@ -31,7 +31,7 @@ void tested_in_vain(Request& request, std::uint64_t begin) {
   return MPI_SUCCESS;
 }
 
-// A test of what the kernel runs need only ask for readiness, which takes a few nanoseconds; what else is ours is moved
+// A test of what the kernel runs need only ask whether it may have ended, which takes a few nanoseconds; what else is ours is moved
 // on now and then.
 int test_one(MPI_Request* handle, int* flag, MPI_Status* status) {
   constexpr unsigned kTests = 32;  // for each reading of the clock
@@ -46,7 +46,7 @@ int test_one(MPI_Request* handle, int* flag, MPI_Status* status) {
 
 int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
   const std::uint64_t begin = observed_entry(count, requests);
-  step_before_test(count, requests, begin);
+  progress_before_test(count, requests, begin);
   *flag = 0;
   for (int i = 0; i < count; ++i) {
     if (!is_ours(requests[i])) continue;
@@ -90,7 +90,7 @@ URAKATA_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, in
   need_native();
   if (!any_ours(count, requests)) return native.Testany(count, requests, index, flag, status);
   const std::uint64_t begin = observed_entry(count, requests);
-  step_before_test(count, requests, begin);
+  progress_before_test(count, requests, begin);
   bool none = false;
   const int code = test_any_of(count, requests, index, &none, status, begin);
   *flag = none || *index != MPI_UNDEFINED ? 1 : 0;
@@ -102,7 +102,7 @@ URAKATA_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done, in
   need_native();
   if (!any_ours(count, requests)) return native.Testsome(count, requests, done, indices, statuses);
   const std::uint64_t begin = observed_entry(count, requests);
-  step_before_test(count, requests, begin);
+  progress_before_test(count, requests, begin);
   const int code = test_some_of(count, requests, done, indices, statuses, begin);
   if (begin != 0) observe_exit(count, requests);
   return code;

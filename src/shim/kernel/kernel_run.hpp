@@ -15,8 +15,8 @@ struct KernelRun {
   engine::SmallCollective small;
 
   // Inline where that is a chain: MPI_Test asks each time.
-  bool readiness(const engine::Executor* executor) const {
-    return executor == &chained ? chained.readiness() : executor->readiness();
+  bool can_progress(const engine::Executor* executor) const {
+    return executor == &chained ? chained.can_progress() : executor->can_progress();
   }
 };
 

@@ -9,7 +9,7 @@
 namespace urakata::shim {
 
 struct KernelRun {
-  static bool readiness(const engine::Executor* executor) { return executor->readiness(); }
+  static bool can_progress(const engine::Executor* executor) { return executor->can_progress(); }
 };
 
 }  // namespace urakata::shim

@@ -238,13 +238,13 @@ bool Process::set_up() {
   std::atexit([] {
     if (getpid() == owner && !on_progress_thread) process().stop_progress_threads();
   });
-  enter_space(wish.space, engine_choice_.fallback);
+  enter_space(wish.space, engine_choice_.periodic);
   if (endpoint() != nullptr) {
     start_link_progress(*endpoint(), {.cpus = placement_.progress_thread,
                                       .spare = placement_.spare,
                                       .long_gap_ns = static_cast<std::uint64_t>(tune::costs().progress_thread.gap)});
   }
-  if (fallback == nullptr && wire() != nullptr && engine_choice_.fallback) start_exchange_progress();
+  if (periodic == nullptr && wire() != nullptr && engine_choice_.periodic) start_exchange_progress();
   const auto warnings = job::share_lines(world, job_.nodes(), log::withheld_node_warnings());
   for (const std::string& line : warnings.here) log::warning("%s", line.c_str());
   return true;
@@ -308,7 +308,7 @@ void Process::make_engines() {
   if (observer_ && wish.timeline) settings.progressed = progress_thread_progressed;
   if (engine_choice_.why_not(name(EngineKind::thread)).empty()) one_at_a_time = false;
   engines_.make(
-      engine_choice_.usable(), engine_choice_.fallback, failures_,
+      engine_choice_.usable(), engine_choice_.periodic, failures_,
       [this](bool progress_thread) {
         return make_domain(failures_, wiring_.wire(), stripes_, !progress_thread || process_state.multiple);
       },
@@ -336,7 +336,7 @@ void Process::stop_progress_threads() {
 // MPICH takes no locks inside MPI_Finalize, so no progress thread may call it there. In delete callbacks that only
 // MPI_Finalize runs, such as Fortran's, the program's own calls progress everything.
 void Process::stop_native_progress_threads() {
-  if (fallback != nullptr) fallback->stop();
+  if (periodic != nullptr) periodic->stop();
   for (engine::Engine* engine : engines_.all()) engine->stop();
 }
 

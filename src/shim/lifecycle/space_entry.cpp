@@ -142,7 +142,7 @@ void enter_space(bool wanted, bool progress_thread) {
   if (native.progress_register != nullptr) {
     the_progress->hook();
   } else if (progress_thread) {
-    fallback = new FallbackProgress("urakata/space", "messages of the program", [made] {
+    periodic = new PeriodicProgress("urakata/space", "messages of the program", [made] {
       made->progress_if_free();
       progress_mixed();
       progress_exchanges();
@@ -155,7 +155,7 @@ void enter_space(bool wanted, bool progress_thread) {
 }
 
 void stop_message_progress() {
-  if (fallback != nullptr) fallback->stop();
+  if (periodic != nullptr) periodic->stop();
   stop_exchange_progress();
   stop_link_progress();
 }

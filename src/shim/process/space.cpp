@@ -10,7 +10,7 @@ namespace urakata::shim {
 
 constinit p2p::Endpoint* own_endpoint = nullptr;
 constinit transport::WireLink* own_link = nullptr;
-constinit FallbackProgress* fallback = nullptr;
+constinit PeriodicProgress* periodic = nullptr;
 constinit int tag_limit = 0;
 
 RankWays& rank_ways() {

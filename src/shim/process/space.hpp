@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/fallback_progress.hpp"
+#include "base/periodic_progress.hpp"
 #include "p2p/endpoint.hpp"
 
 namespace urakata::transport {
@@ -29,10 +29,10 @@ extern constinit transport::WireLink* own_link;
 inline transport::WireLink* link() { return own_link; }
 
 // The progress thread for messages; nullptr: the MPI library calls Urakata instead, or there is no endpoint.
-extern constinit FallbackProgress* fallback;
+extern constinit PeriodicProgress* periodic;
 // To be called when the program continues with an open request of the endpoint.
 inline void expect_messages() {
-  if (fallback != nullptr) fallback->expect();
+  if (periodic != nullptr) periodic->expect();
 }
 
 // What enter_space() has learnt of the ranks of MPI_COMM_WORLD. The functions below read it.

@@ -35,7 +35,7 @@ class Waiting {
   }
 
  private:
-  // Steps without readiness until sleeping is worth its 5 us: a message that is already on the way arrives meanwhile.
+  // Steps that move nothing until sleeping is worth its 5 us: a message that is already on the way arrives meanwhile.
   static constexpr unsigned kIdle = 50;
 
   // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores, and never where
@@ -43,7 +43,7 @@ class Waiting {
   // Where only the wire is awaited the MPI library is seldom polled, so the core is ours to give away: to a rank that
   // shares it, or to nobody.
   void give_way() {
-    if (the_progress->told()) {
+    if (the_progress->waits_for_descriptors()) {
       sched_yield();
       return;
     }

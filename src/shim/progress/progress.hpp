@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the program's calls move on what is ours, and how they sleep until there is readiness. Everything that waits
+// How the program's calls move on what is ours, and how they sleep until there is something to do. Everything that waits
 // needs it, and it moves everything: so it is declared here, and defined in entries/progress.cpp, above all that it
 // moves.
 //
@@ -41,7 +41,7 @@ class Progress {
   // that way. False: nothing was done, the caller has to find another way to wait.
   bool sleep();
   // Does everything that is pending wait for what the transports tell?
-  bool told() const { return wire_ && wakeup() == Wakeup::readiness; }
+  bool waits_for_descriptors() const { return wire_ && wakeup() == Wakeup::descriptors; }
 
  private:
   // What tells of all that is pending; none where nothing is.

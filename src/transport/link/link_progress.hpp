@@ -6,7 +6,7 @@
 // wake it then:
 //   working    it moves what can move
 //   listening  requests are open, or something is on its way out, and no caller waits: it sleeps until the link's
-//              descriptor tells of readiness
+//              descriptor is readable
 //   dozing     a caller waits and moves everything itself, or is expected to within a moment, or nothing has been open
 //              for a short while: naps of a millisecond, from which only a long message wakes it
 //   asleep     nothing has been open for a while: no wake-up at all until expect()

@@ -49,7 +49,7 @@ class LinkStripes {
 
   bool carries(LinkPeer peer) const { return !far_.empty() && far_[static_cast<std::size_t>(peer)]; }
   // Each is readable while poll() would do something.
-  std::vector<int> descriptors() const { return port_.readiness(); }
+  std::vector<int> descriptors() const { return port_.descriptors(); }
 
   // `bytes`: more than 0, as many as are received. `copied`: the source is the caller's again at once.
   void send(LinkPeer to, std::uint32_t order, const Elements& source, std::uint64_t bytes, LinkTicket ticket,

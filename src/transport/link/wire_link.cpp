@@ -33,7 +33,7 @@ Result<std::unique_ptr<WireLink>> WireLink::open(Wire& wire, const Settings& set
   const LinkReadiness& readiness = link->readiness_;
   // Who connects, and those that the wire has accepted for us.
   const bool watched = readiness.descriptor() >= 0 && readiness.watch(wire.accepting(), &wire) &&
-                       readiness.watch(wire.accepted_readiness(), nullptr);
+                       readiness.watch(wire.accepted_descriptor(), nullptr);
   if (watched) return link;
   return Error{std::string("cannot watch the sockets of messages between nodes: ") + std::strerror(errno) +
                "; the MPI library carries them"};
@@ -52,7 +52,7 @@ Status WireLink::carry_by(std::unique_ptr<LinkStripes> stripes) {
   return Nothing{};
 }
 
-bool WireLink::failed(LinkPeer rank) const {
+bool WireLink::is_lost(LinkPeer rank) const {
   const LinkPeerState* const peer = peers_.find(rank);
   return forks_.forked() || (peer != nullptr && peer->failed);
 }

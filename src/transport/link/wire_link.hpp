@@ -86,7 +86,7 @@ class WireLink final : public p2p::Link {
   int descriptor() const { return readiness_.descriptor(); }
   // Sleeps until there is something to do, for at most so many nanoseconds. By any thread.
   void wait(std::uint64_t ns) const { readiness_.wait(ns); }
-  // The next readiness() asks the kernel: for who is about to want to know, as a program that tests in a loop. By any
+  // The next can_progress() asks the kernel: for who is about to want to know, as a program that tests in a loop. By any
   // thread.
   void ask_next() const { readiness_.ask_next(); }
   // How many peers have failed. By any thread.
@@ -100,7 +100,7 @@ class WireLink final : public p2p::Link {
   void expect_ends() { ends_expected_ = true; }
 
   std::uint64_t eager_bytes() const override { return settings_.eager_bytes; }
-  bool failed(LinkPeer peer) const override;
+  bool is_lost(LinkPeer peer) const override;
   void watch(LinkPeer peer) override;
   bool send_eager(LinkPeer to, const Envelope& envelope, const std::byte* payload, std::uint64_t bytes,
                   LinkTicket ticket) override {
@@ -123,7 +123,7 @@ class WireLink final : public p2p::Link {
   }
   void consumed(LinkPeer from, std::uint64_t bytes) override { sender_.consumed(from, bytes); }
   bool poll(Events& events) override;
-  bool readiness() const override { return readiness_.ready(); }
+  bool can_progress() const override { return readiness_.ready(); }
 
  private:
   WireLink(Wire& wire, const Settings& settings);

@@ -8,10 +8,10 @@
 
 namespace urakata::transport {
 
-CompletionQueue::CompletionQueue() : readiness_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+CompletionQueue::CompletionQueue() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 CompletionQueue::~CompletionQueue() {
-  if (readiness_ >= 0) close(readiness_);
+  if (event_ >= 0) close(event_);
 }
 
 void CompletionQueue::complete(const Ticket& ticket, int error) {
@@ -19,14 +19,14 @@ void CompletionQueue::complete(const Ticket& ticket, int error) {
   if (polled_ || told_) return;
   told_ = true;
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(readiness_, &one, sizeof one);
+  [[maybe_unused]] const auto written = write(event_, &one, sizeof one);
 }
 
 void CompletionQueue::end_poll(std::vector<Completion>& reported) {
   if (told_) {
     told_ = false;
     std::uint64_t word = 0;
-    [[maybe_unused]] const auto got = read(readiness_, &word, sizeof word);
+    [[maybe_unused]] const auto got = read(event_, &word, sizeof word);
   }
   reported.swap(finished_);
   polled_ = false;

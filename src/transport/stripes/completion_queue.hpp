@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The finished messages of one port of transport `stripes` that its owner has not been told of yet.
 //
-// Thread-safety: under the lock of Stripes; readiness() by any thread.
+// Thread-safety: under the lock of Stripes; descriptor() by any thread.
 #pragma once
 
 #include <utility>
@@ -26,12 +26,12 @@ class CompletionQueue {
   void end_poll(std::vector<Completion>& reported);
 
   // Readable when messages were finished by the thread of another port.
-  int readiness() const { return readiness_; }
+  int descriptor() const { return event_; }
 
  private:
-  const int readiness_;
+  const int event_;
   bool polled_ = false;
-  bool told_ = false;  // there is a word in readiness_
+  bool told_ = false;  // there is a word in event_
   std::vector<Completion> finished_;
 };
 

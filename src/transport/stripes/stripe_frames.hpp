@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of readiness and frames of stripes: each goes to the sender, the receiver or the pool.
+// Events and frames of stripes: each goes to the sender, the receiver or the pool.
 //
 // Thread-safety: under the lock of Stripes.
 #pragma once

@@ -39,8 +39,8 @@ Result<std::unique_ptr<Stripes>> Stripes::open(Wire& wire, Failures& failures, c
     event.data.ptr = what;
     watched = watched && epoll_ctl(stripes->epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;
   };
-  watch(wire.accepting(), &wire);                     // who connects
-  watch(wire.accepted_stripes_readiness(), nullptr);  // who has been
+  watch(wire.accepting(), &wire);                      // who connects
+  watch(wire.accepted_stripes_descriptor(), nullptr);  // who has been
   watch(stripes->watch_.timer(), &stripes->watch_);
   if (watched) return stripes;
   return Error{std::string("cannot watch the sockets of long messages: ") + std::strerror(errno) +

@@ -121,7 +121,7 @@ class Stripes final {
   bool flushing();
   // Moves on what is under way. True: all that was sent has been acknowledged, or cannot be any more.
   bool settled();
-  int readiness() const { return epoll_; }  // readable while there is something to do here
+  int descriptor() const { return epoll_; }  // readable while there is something to do here
 
   // What has gone to each rank, or to one.
   std::map<std::int32_t, Traffic> traffic();

@@ -28,8 +28,8 @@ class StripesPort final : public Transport {
   // By all stripes of the pair; Route tells by its ordinary connection, too.
   void tell(std::int32_t peer, const Notice& notice) override;
   const Failures& failures() const override { return stripes_.failures(); }
-  std::vector<int> readiness() const override { return {stripes_.readiness(), queue_.readiness()}; }
-  Wakeup wakeup() const override { return Wakeup::readiness; }
+  std::vector<int> descriptors() const override { return {stripes_.descriptor(), queue_.descriptor()}; }
+  Wakeup wakeup() const override { return Wakeup::descriptors; }
   // Payload bytes that stripes have been given, or that have come, of a message to or from `peer` that is not finished;
   // 0 of another.
   std::uint64_t moved(const Ticket& ticket, std::int32_t peer, bool send) { return stripes_.moved(ticket, peer, send); }

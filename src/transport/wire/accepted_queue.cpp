@@ -11,23 +11,23 @@ namespace urakata::transport {
 
 AcceptedQueue::~AcceptedQueue() {
   waiting_.clear();
-  if (readiness_ >= 0) close(readiness_);
+  if (event_ >= 0) close(event_);
 }
 
 bool AcceptedQueue::open() {
-  readiness_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  return readiness_ >= 0;
+  event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return event_ >= 0;
 }
 
 void AcceptedQueue::add(AcceptedConnection&& one) {
   waiting_.push_back(std::move(one));
   const std::uint64_t word = 1;
-  [[maybe_unused]] const auto written = write(readiness_, &word, sizeof word);
+  [[maybe_unused]] const auto written = write(event_, &word, sizeof word);
 }
 
 std::vector<AcceptedConnection> AcceptedQueue::take() {
   std::uint64_t word = 0;
-  [[maybe_unused]] const auto got = read(readiness_, &word, sizeof word);
+  [[maybe_unused]] const auto got = read(event_, &word, sizeof word);
   return std::exchange(waiting_, {});
 }
 

@@ -2,7 +2,7 @@
 // Accepted connections that wait for their owner, which is not the Wire: those of the program's own messages
 // (wire_link.hpp), or stripes (stripes.hpp).
 //
-// Thread-safety: under the Wire's lock, except readiness(), which any thread may call once open() has returned.
+// Thread-safety: under the Wire's lock, except descriptor(), which any thread may call once open() has returned.
 #pragma once
 
 #include <memory>
@@ -30,12 +30,12 @@ class AcceptedQueue {
   // Once. False: errno says why.
   bool open();
   // Readable while there are some.
-  int readiness() const { return readiness_; }
+  int descriptor() const { return event_; }
   void add(AcceptedConnection&& one);
   std::vector<AcceptedConnection> take();
 
  private:
-  int readiness_ = -1;  // eventfd
+  int event_ = -1;  // eventfd
   std::vector<AcceptedConnection> waiting_;
 };
 

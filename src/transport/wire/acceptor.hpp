@@ -6,7 +6,7 @@
 // also younger ones. A connection that has named it goes to its owner: by claim() to the Wire, by hand_over() to the
 // owner of the program's own messages or of stripes.
 //
-// Thread-safety: under the Wire's lock; port(), set() and the queues' readiness() are constant once open() has
+// Thread-safety: under the Wire's lock; port(), set() and the queues' descriptor() are constant once open() has
 // returned.
 #pragma once
 

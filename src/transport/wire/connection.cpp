@@ -24,7 +24,7 @@ namespace urakata::transport {
 namespace {
 
 constexpr std::uint64_t kMostRead = 256UL * 1024;  // in one go, so that one step does not take long
-// The kernel is asked to wake us only when so many bytes have come: each packet would be readiness, and those who
+// The kernel is asked to wake us only when so many bytes have come: each packet would wake us, and those who
 // compute on this core would pay for it.
 constexpr std::uint64_t kGather = 64UL * 1024;
 constexpr std::uint64_t kWorthGathering = 4096;

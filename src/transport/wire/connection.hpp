@@ -69,7 +69,7 @@ class Connection {
   void receive_rest(Sink& sink);
   // All that was sent has been acknowledged by the other node's kernel, or the connection is broken.
   bool delivered() const;
-  // From now on the socket's readiness is told by this epoll set; -1: by none.
+  // From now on this epoll set watches the socket; -1: none does.
   void watched_by(int epoll);
   // Takes back the frames of `instance` that have not begun to go; the rest of one that has goes out of memory of ours,
   // and nobody waits for it. Returns how many there were.
@@ -101,7 +101,7 @@ class Connection {
   void begin_again(int socket);
   bool connecting() const { return connecting_; }
 
-  // Nothing more in or out, and no readiness of it.
+  // Nothing more in or out, and no epoll set watches it.
   void end() { fail(0); }
 
   // The least time of a round trip so far, of the handshake's packets too; 0: not known.

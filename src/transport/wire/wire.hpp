@@ -75,7 +75,7 @@ class Wire final {
   bool reaches(std::int32_t rank) const { return address_of(rank).length != 0; }
 
   // Readable while there is something to do here.
-  int readiness() const { return epoll_; }
+  int descriptor() const { return epoll_; }
   void step() { poll(epoll_); }
 
   // Before set_addresses(): which address of another process is the right one.
@@ -88,11 +88,11 @@ class Wire final {
   using Accepted = AcceptedConnection;
   // Those made with hello_ordered or hello_bulk.
   std::vector<Accepted> accepted();
-  int accepted_readiness() const { return acceptor_.ordered_or_bulk().readiness(); }  // readable while there are some
+  int accepted_descriptor() const { return acceptor_.ordered_or_bulk().descriptor(); }  // readable while there are some
   // The same for those made with hello_stripe (stripes.hpp).
   std::vector<Accepted> accepted_stripes();
-  int accepted_stripes_readiness() const { return acceptor_.stripes().readiness(); }
-  // Accepts who connects. Readable while somebody does: accepting(), a part of readiness().
+  int accepted_stripes_descriptor() const { return acceptor_.stripes().descriptor(); }
+  // Accepts who connects. Readable while somebody does: accepting(), a part of descriptor().
   void accept_pending() { poll(accepting()); }
   int accepting() const { return acceptor_.set(); }
   // As Connector.

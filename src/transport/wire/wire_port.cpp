@@ -10,15 +10,15 @@
 
 namespace urakata::transport {
 
-WirePort::WirePort(Wire& wire) : wire_(wire), readiness_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+WirePort::WirePort(Wire& wire) : wire_(wire), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 WirePort::~WirePort() {
-  if (readiness_ >= 0) close(readiness_);
+  if (event_ >= 0) close(event_);
 }
 
 const Failures& WirePort::failures() const { return wire_.failures_; }
 
-std::vector<int> WirePort::readiness() const { return {wire_.readiness(), readiness_}; }
+std::vector<int> WirePort::descriptors() const { return {wire_.descriptor(), event_}; }
 
 int WirePort::send(const Message& message, Ticket ticket, bool* finished) {
   const KeptErrno kept;
@@ -71,7 +71,7 @@ void WirePort::complete(const Ticket& ticket, int error) {
   if (polling_ || told_) return;
   told_ = true;
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(readiness_, &one, sizeof one);
+  [[maybe_unused]] const auto written = write(event_, &one, sizeof one);
 }
 
 std::size_t WirePort::cancel(const void* instance) {
@@ -98,7 +98,7 @@ std::span<const Completion> WirePort::poll() {
     if (told_) {
       told_ = false;
       std::uint64_t word = 0;
-      [[maybe_unused]] const auto got = read(readiness_, &word, sizeof word);
+      [[maybe_unused]] const auto got = read(event_, &word, sizeof word);
     }
     reported_.swap(finished_);
     polling_ = false;

@@ -32,8 +32,8 @@ class WirePort final : public Transport {
   const Failures& failures() const override;
 
   // The Wire's, and one that is readable when messages of this port were finished by another port's thread.
-  std::vector<int> readiness() const override;
-  Wakeup wakeup() const override { return Wakeup::readiness; }
+  std::vector<int> descriptors() const override;
+  Wakeup wakeup() const override { return Wakeup::descriptors; }
 
   // A message of this port is finished. Under the Wire's lock, by anyone.
   void complete(const Ticket& ticket, int error);
@@ -45,11 +45,11 @@ class WirePort final : public Transport {
 
   // Constant.
   Wire& wire_;
-  int readiness_ = -1;
+  int event_ = -1;
 
   // Under the Wire's lock, by anyone.
   bool polling_ = false;  // the owner polls
-  bool told_ = false;     // there is a word in readiness_
+  bool told_ = false;     // there is a word in event_
   std::vector<Completion> finished_;
 
   // By who owns the domain. (poll() swaps the first with finished_, under the Wire's lock.)

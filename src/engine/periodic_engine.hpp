@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine `poll` on an MPI library that offers no hook in its own waiting: callers do the work, and a fallback progress
+// Engine `poll` on an MPI library that offers no hook in its own waiting: callers do the work, and a periodic progress
 // thread only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-#include "base/fallback_progress.hpp"
+#include "base/periodic_progress.hpp"
 #include "base/socket_watch.hpp"
 #include "engine/engine.hpp"
 
 namespace urakata::engine {
 
-class FallbackEngine final : public Engine {
+class PeriodicEngine final : public Engine {
  public:
-  explicit FallbackEngine(Domain& domain);
+  explicit PeriodicEngine(Domain& domain);
 
   std::string_view name() const override { return "poll"; }
   void start_all(Domain::Starts starts) override {
@@ -31,7 +31,7 @@ class FallbackEngine final : public Engine {
 
   SocketWatch watch_;                      // the thread's
   std::atomic<std::uint32_t> callers_{0};  // that wait at the moment, and drive the domain themselves
-  FallbackProgress progress_;
+  PeriodicProgress progress_;
 };
 
 }  // namespace urakata::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/fallback_progress.hpp"
+#include "base/periodic_progress.hpp"
 
 #include <utility>
 
@@ -11,10 +11,10 @@ namespace {
 constexpr std::uint64_t kFallbackNap = 1'000'000;  // ns
 }
 
-FallbackProgress::FallbackProgress(const std::string& name, const char* what, Poll poll, Sleep sleep)
+PeriodicProgress::PeriodicProgress(const std::string& name, const char* what, Poll poll, Sleep sleep)
     : poll_(std::move(poll)), sleep_(std::move(sleep)), thread_(name, what, [this] { run(); }) {}
 
-void FallbackProgress::expect() {
+void PeriodicProgress::expect() {
   // What is left behind is counted before the state is read, and the progress thread does it the other way round.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint32_t idle = kIdle;
@@ -23,14 +23,14 @@ void FallbackProgress::expect() {
   }
 }
 
-void FallbackProgress::stop() {
+void PeriodicProgress::stop() {
   if (!thread_.runs()) return;
   state_.store(kStopping, std::memory_order_seq_cst);
   futex_wake(state_);
   thread_.join();
 }
 
-void FallbackProgress::run() {
+void PeriodicProgress::run() {
   for (;;) {
     const std::uint32_t state = state_.load(std::memory_order_seq_cst);
     if (state == kStopping) return;

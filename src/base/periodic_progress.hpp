@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fallback progress thread: progresses what a rank has pending while the rank computes, or blocks inside an MPI
+// A periodic progress thread: progresses what a rank has pending while the rank computes, or blocks inside an MPI
 // library that cannot call us meanwhile. It polls every millisecond while something is pending, or sooner if its owner
 // knows that this pays, and sleeps otherwise.
 //
@@ -15,7 +15,7 @@
 
 namespace urakata {
 
-class FallbackProgress {
+class PeriodicProgress {
  public:
   // Moves what moves without waiting; returns whether there is more to move later. What has been left behind before
   // expect() is seen by a poll that begins after it.
@@ -24,10 +24,10 @@ class FallbackProgress {
   using Sleep = std::function<bool(std::uint64_t ns)>;
 
   // `what` and `name`: as ProgressThread's.
-  FallbackProgress(const std::string& name, const char* what, Poll poll, Sleep sleep = {});
-  ~FallbackProgress() { stop(); }
-  FallbackProgress(const FallbackProgress&) = delete;
-  FallbackProgress& operator=(const FallbackProgress&) = delete;
+  PeriodicProgress(const std::string& name, const char* what, Poll poll, Sleep sleep = {});
+  ~PeriodicProgress() { stop(); }
+  PeriodicProgress(const PeriodicProgress&) = delete;
+  PeriodicProgress& operator=(const PeriodicProgress&) = delete;
 
   // The rank goes its way and leaves something behind.
   void expect();

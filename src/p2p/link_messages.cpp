@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/linked.hpp"
+#include "p2p/link_messages.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,9 +10,10 @@ namespace urakata::p2p {
 
 namespace {
 
+// Only compared with tickets of requests that are under way, never followed.
 LinkTicket ticket_of(const Request& request) { return LinkTicket{reinterpret_cast<std::uint64_t>(&request)}; }
 
-// What the request has to say is in its source: the layout of its buffer may be gone.
+// Payload bytes of a send, by its source: once that has been packed, the program may have freed the type.
 std::uint64_t bytes_of(const Elements& elements) {
   return elements.count * (elements.shape != nullptr ? elements.shape->size() : 1);
 }
@@ -21,15 +22,16 @@ std::uint64_t bytes_of(const Elements& elements) {
 
 // --- the endpoint's side ---
 
+// Here, where LinkMessages is complete.
 Endpoint::Endpoint(Callers callers, const BackoffSettings& backoff_settings, const CopyingSettings& copying)
     : backoff_settings_(backoff_settings), copying_(copying), lock_(callers) {}
 Endpoint::~Endpoint() = default;
 
-void Endpoint::attach(Link& link) { linked_ = std::make_unique<Linked>(*this, link); }
+void Endpoint::attach(Link& link) { link_messages_ = std::make_unique<LinkMessages>(*this, link); }
 
 Request* Endpoint::send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
   const Guard guard(lock_);
-  return linked_->send(to, envelope, buffer, mode);
+  return link_messages_->send(to, envelope, buffer, mode);
 }
 
 void Endpoint::fail_receives(std::uint32_t context, std::int32_t source) {
@@ -42,29 +44,31 @@ void Endpoint::fail_receives(std::uint32_t context, std::int32_t source) {
 
 void Endpoint::watch(std::uint32_t context, std::int32_t source, bool from_any, LinkPeer peer) {
   const Guard guard(lock_);
-  if (matching_.awaits(context, source, from_any)) linked_->link.watch(peer);
+  if (matching_.awaits(context, source, from_any)) link_messages_->link.watch(peer);
 }
 
 bool Endpoint::lost(LinkPeer peer) {
   const Guard guard(lock_);
-  return linked_->link.failed(peer);
+  return link_messages_->link.is_lost(peer);
 }
 
 Transfer Endpoint::transfer(const Request& request) {
   const Guard guard(lock_);
-  return linked_->transfer(request);
+  return link_messages_->transfer(request);
 }
 
-bool Endpoint::link_readiness() const { return linked_->readiness(); }
-bool Endpoint::step_link() { return linked_->step(); }
-bool Endpoint::link_idle() const { return linked_ == nullptr || linked_->idle(); }
-void Endpoint::deliver_linked(Request& receive, Unexpected& message) { linked_->deliver(receive, message); }
+bool Endpoint::link_can_progress() const { return link_messages_->can_progress(); }
+bool Endpoint::step_link() { return link_messages_->step(); }
+bool Endpoint::link_idle() const { return link_messages_ == nullptr || link_messages_->idle(); }
+void Endpoint::deliver_link_message(Request& receive, Unexpected& message) {
+  link_messages_->deliver(receive, message);
+}
 
 // --- sends ---
 
-Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
+Request* Endpoint::LinkMessages::send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
   const std::uint64_t bytes = buffer.bytes();
-  const bool broken = link.failed(to);
+  const bool broken = link.is_lost(to);
   const bool eager = bytes <= link.eager_bytes();
   const bool synchronous = mode == Mode::synchronous;
   if (!broken && eager && !synchronous && send_eager(to, envelope, buffer, kNoTicket)) return nullptr;
@@ -93,7 +97,7 @@ Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buf
   }
   if (bytes == 0) {
     request.source = {};
-  } else if (buffer.closed() || mode == Mode::buffered) {
+  } else if (buffer.needs_library() || mode == Mode::buffered) {
     here_.memory_.pack(request);
     request.moved = std::exchange(request.movable, false);
   } else {
@@ -105,7 +109,7 @@ Request* Endpoint::Linked::send(LinkPeer to, const Envelope& envelope, const Buf
 }
 
 // False: there is no credit.
-bool Endpoint::Linked::send_eager(LinkPeer to, const Envelope& envelope, const Buffer& buffer, LinkTicket send) {
+bool Endpoint::LinkMessages::send_eager(LinkPeer to, const Envelope& envelope, const Buffer& buffer, LinkTicket send) {
   const std::uint64_t bytes = buffer.bytes();
   if (buffer.plain() || bytes == 0) return link.send_eager(to, envelope, buffer.address, bytes, send);
   Block packed = here_.memory_.take(bytes);
@@ -115,7 +119,7 @@ bool Endpoint::Linked::send_eager(LinkPeer to, const Envelope& envelope, const B
   return taken;
 }
 
-bool Endpoint::Linked::cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) {
+bool Endpoint::LinkMessages::cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) {
   Request* const request = rts_sent_.take(
       [&](const Request& r) { return ticket_of(r) == send && r.peer == from && bytes <= bytes_of(r.source); });
   if (request == nullptr) return false;
@@ -130,7 +134,7 @@ bool Endpoint::Linked::cts(LinkPeer from, LinkTicket send, LinkTicket receive, s
   return true;
 }
 
-void Endpoint::Linked::sent(LinkTicket send) {
+void Endpoint::LinkMessages::sent(LinkTicket send) {
   if (Request* const request = sending_.take([&](const Request& r) { return ticket_of(r) == send; })) {
     end(*request);
     here_.finish(*request);
@@ -140,48 +144,48 @@ void Endpoint::Linked::sent(LinkTicket send) {
 // --- receives ---
 
 // The oldest posted receive that a message matches, if there is one.
-Request* Endpoint::Linked::match(const Envelope& envelope) {
+Request* Endpoint::LinkMessages::match(const Envelope& envelope) {
   Request* const receive = here_.matching_.take_receive(envelope);
   if (receive != nullptr) receive->result = {envelope.source, envelope.tag, 0, Outcome::good};
   return receive;
 }
 
-Unexpected& Endpoint::Linked::keep(LinkPeer from, const Envelope& envelope, Kind kind, std::uint64_t bytes) {
-  Unexpected& unexpected = here_.unexpected_.take_linked(envelope, kind, bytes, from);
+Unexpected& Endpoint::LinkMessages::keep(LinkPeer from, const Envelope& envelope, Kind kind, std::uint64_t bytes) {
+  Unexpected& unexpected = here_.unexpected_.take_link_message(envelope, kind, bytes, from);
   here_.matching_.keep(unexpected);
   return unexpected;
 }
 
-void Endpoint::Linked::eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes,
-                             LinkTicket send) {
+void Endpoint::LinkMessages::eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes,
+                                   LinkTicket send) {
   if (Request* const receive = match(envelope)) {
-    const bool left = receive->buffer.closed() && !may_unpack() && leave(*receive, payload, bytes);
-    if (!left) here_.memory_.store(*receive, payload, bytes);
+    const bool later = receive->buffer.needs_library() && !may_unpack() && put_off(*receive, payload, bytes);
+    if (!later) here_.memory_.store(*receive, payload, bytes);
     consumed(from, bytes, send);
-    if (!left) here_.finish(*receive);
+    if (!later) here_.finish(*receive);
     return;
   }
-  Unexpected& unexpected = keep(from, envelope, Kind::linked_eager, bytes);
+  Unexpected& unexpected = keep(from, envelope, Kind::link_eager, bytes);
   unexpected.ticket = send;
   if (bytes > Unexpected::kSmall) unexpected.block = here_.memory_.take(bytes);
-  std::copy_n(payload, bytes, unexpected.linked_payload());
+  std::copy_n(payload, bytes, unexpected.link_payload());
 }
 
-void Endpoint::Linked::rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) {
+void Endpoint::LinkMessages::rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) {
   if (Request* const receive = match(envelope)) {
     accept(*receive, from, bytes, send);
   } else {
-    keep(from, envelope, Kind::linked_rts, bytes).ticket = send;
+    keep(from, envelope, Kind::link_rts, bytes).ticket = send;
   }
 }
 
-void Endpoint::Linked::deliver(Request& receive, Unexpected& message) {
+void Endpoint::LinkMessages::deliver(Request& receive, Unexpected& message) {
   const LinkPeer from = message.peer;
   const std::uint64_t bytes = message.bytes;
   const LinkTicket ticket = message.ticket;
-  const bool eager = message.kind == Kind::linked_eager;
+  const bool eager = message.kind == Kind::link_eager;
   if (eager) {
-    here_.memory_.store(receive, message.linked_payload(), bytes);
+    here_.memory_.store(receive, message.link_payload(), bytes);
     here_.memory_.give(std::exchange(message.block, {}));
   }
   here_.unexpected_.give(message);
@@ -191,14 +195,14 @@ void Endpoint::Linked::deliver(Request& receive, Unexpected& message) {
 }
 
 // An eager message that a receive has matched.
-void Endpoint::Linked::consumed(LinkPeer from, std::uint64_t bytes, LinkTicket send) {
+void Endpoint::LinkMessages::consumed(LinkPeer from, std::uint64_t bytes, LinkTicket send) {
   link.consumed(from, bytes);
-  if (send != kNoTicket && !link.failed(from)) link.send_cts(from, send, kNoTicket, {}, 0);
+  if (send != kNoTicket && !link.is_lost(from)) link.send_cts(from, send, kNoTicket, {}, 0);
 }
 
 // A receive that an RTS has matched.
-void Endpoint::Linked::accept(Request& receive, LinkPeer from, std::uint64_t bytes, LinkTicket send) {
-  if (link.failed(from)) {
+void Endpoint::LinkMessages::accept(Request& receive, LinkPeer from, std::uint64_t bytes, LinkTicket send) {
+  if (link.is_lost(from)) {
     receive.result.outcome = Outcome::failed;
     return here_.finish(receive);
   }
@@ -207,7 +211,7 @@ void Endpoint::Linked::accept(Request& receive, LinkPeer from, std::uint64_t byt
   if (wanted < bytes) receive.result.outcome = Outcome::truncated;
   receive.result.bytes = wanted;
   Elements target;
-  if (wanted != 0 && buffer.closed()) {
+  if (wanted != 0 && buffer.needs_library()) {
     receive.packed = here_.memory_.take(wanted);
     target = {receive.packed.get(), wanted, nullptr};
   } else if (wanted != 0) {
@@ -219,7 +223,7 @@ void Endpoint::Linked::accept(Request& receive, LinkPeer from, std::uint64_t byt
   receiving_.push(receive);
 }
 
-void Endpoint::Linked::received(LinkTicket ticket) {
+void Endpoint::LinkMessages::received(LinkTicket ticket) {
   Request* const receive = receiving_.take([&](const Request& r) { return ticket_of(r) == ticket; });
   if (receive == nullptr) return;
   end(*receive);
@@ -227,56 +231,56 @@ void Endpoint::Linked::received(LinkTicket ticket) {
   if (may_unpack()) {
     unpack(*receive);
   } else {
-    leave(*receive);
+    put_off(*receive);
   }
 }
 
 // An eager payload. False: there is nothing to unpack.
-bool Endpoint::Linked::leave(Request& receive, const std::byte* payload, std::uint64_t bytes) {
+bool Endpoint::LinkMessages::put_off(Request& receive, const std::byte* payload, std::uint64_t bytes) {
   const std::uint64_t wanted = std::min(bytes, receive.buffer.bytes());
   if (wanted == 0) return false;
   receive.packed = here_.memory_.take(wanted);
   std::copy_n(payload, wanted, receive.packed.get());
   receive.result.bytes = wanted;
   if (wanted < bytes) receive.result.outcome = Outcome::truncated;
-  leave(receive);
+  put_off(receive);
   return true;
 }
 
-void Endpoint::Linked::leave(Request& receive) {
-  left_.push(receive);
-  any_left_.store(true, std::memory_order_relaxed);
+void Endpoint::LinkMessages::put_off(Request& receive) {
+  to_unpack_.push(receive);
+  any_to_unpack_.store(true, std::memory_order_relaxed);
 }
 
-bool Endpoint::Linked::unpack_left() {
-  if (left_.empty()) return false;
-  any_left_.store(false, std::memory_order_relaxed);
-  left_.take_all([&](Request& receive) {
+bool Endpoint::LinkMessages::unpack_put_off() {
+  if (to_unpack_.empty()) return false;
+  any_to_unpack_.store(false, std::memory_order_relaxed);
+  to_unpack_.take_all([&](Request& receive) {
     unpack(receive);
     return true;
   });
   return true;
 }
 
-void Endpoint::Linked::unpack(Request& receive) {
+void Endpoint::LinkMessages::unpack(Request& receive) {
   here_.memory_.copy_in(receive, {receive.packed.get(), receive.result.bytes, nullptr});
   here_.finish(receive);
 }
 
-// --- for observers ---
+// --- the payload begins and ends ---
 
-void Endpoint::Linked::begin(Request& request, LinkPeer peer, std::uint64_t bytes) {
+void Endpoint::LinkMessages::begin(Request& request, LinkPeer peer, std::uint64_t bytes) {
   request.peer = peer;
   request.transfer = {.met = now_ns(), .bytes = bytes};
   request.timed = true;
 }
 
-void Endpoint::Linked::end(Request& request) {
+void Endpoint::LinkMessages::end(Request& request) {
   request.transfer.over = now_ns();
   request.transfer.moved = request.transfer.bytes;
 }
 
-Transfer Endpoint::Linked::transfer(const Request& request) const {
+Transfer Endpoint::LinkMessages::transfer(const Request& request) const {
   if (!request.timed) return {};
   Transfer found = request.transfer;
   if (found.over == 0) found.moved = link.moved(request.peer, ticket_of(request), request.is_send);
@@ -285,7 +289,8 @@ Transfer Endpoint::Linked::transfer(const Request& request) const {
 
 // --- progress and failure ---
 
-void Endpoint::Linked::failed(LinkPeer peer) {
+// Receives in to_unpack_ have their payload, and end well.
+void Endpoint::LinkMessages::failed(LinkPeer peer) {
   for (Queue<Request>* queue : {&rts_sent_, &sending_, &receiving_}) {
     queue->take_all([&](Request& request) {
       if (request.peer != peer) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "shim/entries/test_step.hpp"
+#include "shim/entries/progress_before_test.hpp"
 
 #include "shim/progress/progress.hpp"
 
@@ -21,7 +21,7 @@ bool all_go_on_by_kernel(int count, const MPI_Request* requests) {
 
 }  // namespace
 
-void step_before_test(int count, const MPI_Request* requests, std::uint64_t begin) {
+void progress_before_test(int count, const MPI_Request* requests, std::uint64_t begin) {
   if (begin == 0 && all_go_on_by_kernel(count, requests)) {
     the_progress->step_rarely();
   } else {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages that an endpoint has under way by its link. See link.hpp for the protocol.
+//
+// A request is in one of the queues from its start to its end: a send in rts_sent_, then in sending_; a receive, once
+// it has matched an RTS, in receiving_. While a send is in one of them Request::queued is set, so that release() leaves
+// it there. A progress thread must not unpack a payload whose type has no Shape (Buffer::needs_library()), since that
+// may call the MPI library. It puts the receive into to_unpack_ for a thread of the program.
+//
+// Thread-safety: by whoever has the endpoint's lock; can_progress() by any thread.
+#pragma once
+
+#include <atomic>
+
+#include "p2p/endpoint.hpp"
+#include "p2p/link.hpp"
+#include "p2p/queue.hpp"
+
+namespace urakata::p2p {
+
+class Endpoint::LinkMessages final : public Link::Events {
+ public:
+  LinkMessages(Endpoint& here, Link& by) : link(by), here_(here) {}
+
+  Request* send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode);
+  // The rest of Endpoint::deliver(), for a message that has come by the link.
+  void deliver(Request& receive, Unexpected& message);
+  Transfer transfer(const Request& request) const;
+  bool step() {
+    const bool moved = may_unpack() && unpack_put_off();
+    return link.poll(*this) || moved;
+  }
+  bool idle() const { return rts_sent_.empty() && sending_.empty() && receiving_.empty() && to_unpack_.empty(); }
+  bool can_progress() const {
+    return link.can_progress() || (any_to_unpack_.load(std::memory_order_relaxed) && may_unpack());
+  }
+
+  void eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes,
+             LinkTicket send) override;
+  void rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) override;
+  bool cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) override;
+  void sent(LinkTicket send) override;
+  void received(LinkTicket receive) override;
+  void failed(LinkPeer peer) override;
+
+  Link& link;
+
+ private:
+  bool send_eager(LinkPeer to, const Envelope& envelope, const Buffer& buffer, LinkTicket send);
+  void consumed(LinkPeer from, std::uint64_t bytes, LinkTicket send);
+  Request* match(const Envelope& envelope);
+  Unexpected& keep(LinkPeer from, const Envelope& envelope, Kind kind, std::uint64_t bytes);
+  void accept(Request& receive, LinkPeer from, std::uint64_t bytes, LinkTicket send);
+  static bool may_unpack() { return !on_progress_thread; }
+  void begin(Request& request, LinkPeer peer, std::uint64_t bytes);
+  static void end(Request& request);
+  bool put_off(Request& receive, const std::byte* payload, std::uint64_t bytes);
+  void put_off(Request& receive);
+  bool unpack_put_off();
+  void unpack(Request& receive);
+
+  Endpoint& here_;
+  Queue<Request> rts_sent_;   // sends that wait for a CTS, after an RTS or a synchronous eager message
+  Queue<Request> sending_;    // sends whose payload is being sent
+  Queue<Request> receiving_;  // receives whose payload is arriving
+  Queue<Request> to_unpack_;  // receives whose payload is here, in Request::packed
+  // Whether to_unpack_ has something. Stored by who has the lock, loaded by any thread: relaxed, since nothing is read on its word
+  // without the lock.
+  std::atomic<bool> any_to_unpack_{false};
+};
+
+}  // namespace urakata::p2p
