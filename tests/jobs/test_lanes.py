@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not available(sites=True)[0], reason=f"no sites 
 
 EXEC = str(paths.program("urakata-exec"))
 CASES, LIMIT = ("2500", 900.0) if FULL else ("60", 120.0)
-CASES_CUT, LIMIT_CUT = ("5000", 4 * 3600.0) if FULL else ("100", 300.0)  # with each of two engines
+CASES_CUT, LIMIT_CUT = ("5000", 4 * 3600.0) if FULL else ("50", 300.0)  # with each of two engines
 MOST_JOBS = 20
 EPHEMERAL = 32768  # the first port that the kernel chooses; below are Open MPI's listeners
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from jobs import FULL, MPI_NAMES, compiled, compiled_outside, named, passes, run_job
+from jobs import FULL, LONG_TEST_NAMES, MPI_NAMES, compiled, compiled_outside, named, passes, run_job
 from merging import merged, needs_spawned
 from spaces import EXEC, SPACE, space_job
 
@@ -29,7 +29,7 @@ def test_random_messages_arrive_as_sent(folder: Path, name: str, ranks: int) -> 
 
 
 @pytest.mark.parametrize("ranks", (2, 3) if FULL else (3,))
-@pytest.mark.parametrize("name", MPI_NAMES)
+@pytest.mark.parametrize("name", LONG_TEST_NAMES)
 def test_persistent_and_ordinary_messages_mixed(folder: Path, name: str, ranks: int) -> None:
     """Persistent requests get matched persistent pairs. Anything else that could take their messages ends the pair."""
     mpi = named(name)
@@ -39,7 +39,7 @@ def test_persistent_and_ordinary_messages_mixed(folder: Path, name: str, ranks: 
 
 
 @pytest.mark.parametrize(("within", "without"), ((2, 2), (3, 1), (2, 1)) if FULL else ((2, 1),))
-@pytest.mark.parametrize("name", MPI_NAMES)
+@pytest.mark.parametrize("name", LONG_TEST_NAMES)
 def test_ranks_in_and_out_of_a_space(folder: Path, name: str, within: int, without: int) -> None:
     """Some ranks cannot live in the space: messages with them are the MPI library's, and wildcards see both."""
     mpi = named(name)
@@ -54,7 +54,7 @@ def test_ranks_in_and_out_of_a_space(folder: Path, name: str, within: int, witho
     assert outcome.output.count(said) == 1, outcome.output[-4000:]
 
 
-@pytest.mark.parametrize("name", MPI_NAMES)
+@pytest.mark.parametrize("name", LONG_TEST_NAMES)
 def test_ranks_may_differ_in_what_copying_costs(folder: Path, name: str) -> None:
     """Two ranks share whatever is longer than a line, in pieces of one; the third goes by the defaults."""
     mpi = named(name)
@@ -118,7 +118,7 @@ def test_messages_without_a_request_are_not_lost(folder: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize("how", ("one", "all"))
-@pytest.mark.parametrize("name", MPI_NAMES)
+@pytest.mark.parametrize("name", LONG_TEST_NAMES)
 def test_where_one_rank_has_no_memory_messages_and_exchanges_end(folder: Path, name: str, how: str) -> None:
     mpi = named(name)
     outcome = space_job(mpi, 3, [str(compiled(mpi, "no_memory", folder)), how, "200"])
@@ -130,7 +130,7 @@ def test_where_one_rank_has_no_memory_messages_and_exchanges_end(folder: Path, n
 
 
 @pytest.mark.parametrize("ranks", (3, 4))
-@pytest.mark.parametrize("name", MPI_NAMES)
+@pytest.mark.parametrize("name", LONG_TEST_NAMES)
 def test_merged_halves_equal_the_librarys(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:
     """A communicator of MPI_Intercomm_merge: its messages and collectives, which are ours."""
     mpi = named(name)

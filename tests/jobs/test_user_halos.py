@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from jobs import (
     FULL,
+    LONG_TEST_NAMES,
     MPI_NAMES,
     PROGRAMS,
     Mpi,
@@ -111,7 +112,7 @@ def test_what_does_not_fit_is_refused_on_all_ranks(folder: Path, name: str, way:
 
 
 @pytest.mark.parametrize("way", ("poll", "space"))
-@pytest.mark.parametrize("name", MPI_NAMES)
+@pytest.mark.parametrize("name", LONG_TEST_NAMES)
 def test_a_solver_that_overlaps_its_inner_rows(folder: Path, tmp_path: Path, name: str, way: str) -> None:
     """Every digit as on one rank; also with more ranks than rows of cells, and on one rank."""
     mpi = named(name)

@@ -150,7 +150,7 @@ def test_long_messages_go_over_so_many_connections(hosts: Hosts, folder: Path, n
 
 
 @pytest.mark.skipif(not available(sites=True)[0], reason=f"no sites here: {available(sites=True)[1]}")
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES if FULL else ("thread",))
 def test_several_connections_where_each_is_limited(engine: str) -> None:
     """One site for the job, though the bed has two. The program checks what it gets."""
     limited = LinkSettings(delay_us=0, rate=400_000_000, flow_rate=100_000_000)
@@ -207,7 +207,7 @@ def test_with_a_space_on_each_node(pair: Hosts, folder: Path, name: str, engine:
 
 
 @pytest.mark.parametrize(("per_host", "space"), ((1, ()), (2, ()), (2, ("--space",))))
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES if FULL else ("thread",))
 def test_exchanges_that_come_again(
     pair: Hosts, folder: Path, engine: str, per_host: int, space: tuple[str, ...]
 ) -> None:

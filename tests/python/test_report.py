@@ -149,7 +149,11 @@ def test_one_line_says_which_engine_was_asked_for_and_which_came_and_why(folder:
     shown = " ".join(CliRunner().invoke(build_app(), ["report", str(folder)]).output.split())
     assert shown.count("no progress thread") == 1 and f"Engine poll instead of thread: {why}." in shown
     bound = [
-        rank(n, options=asked, engine_why=f"this rank has 1 core (CPUs {n}-{n}, 2 ranks on the node) for 1 computing thread")
+        rank(
+            n,
+            options=asked,
+            engine_why=f"this rank has 1 core (CPUs {n}-{n}, 2 ranks on the node) for 1 computing thread",
+        )
         for n in (0, 1)
     ]
     assert len(engine_lines(bound)) == 1
