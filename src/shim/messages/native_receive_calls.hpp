@@ -12,7 +12,7 @@
 namespace urakata::shim {
 
 // This rank's; nullptr where it has no endpoint. Stays after MPI_Finalize has taken the endpoint away.
-extern constinit messages::MixedQueue* mixed_queue;
+[[gnu::visibility("hidden")]] extern constinit messages::MixedQueue* mixed_queue;
 // Sets native_receives, too. `concurrent`: the program's threads may call at once.
 void open_mixed_queue(p2p::Endpoint& endpoint, bool concurrent);
 

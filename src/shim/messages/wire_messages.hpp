@@ -43,7 +43,7 @@ bool native_gives_way();
 void wait_by_link(bool in_space, p2p::BackoffSettings& settings);
 
 // The progress thread; nullptr: there is none.
-extern constinit transport::LinkProgress* link_progress;
+[[gnu::visibility("hidden")]] extern constinit transport::LinkProgress* link_progress;
 void start_link_progress(p2p::Endpoint& endpoint, const transport::LinkProgress::Settings& settings);
 void stop_link_progress();
 
@@ -55,7 +55,7 @@ inline void expect_by_link(std::uint64_t bytes) {
 // Ends the receives that wait for ranks that are lost, and now and then has the connections watched to those that
 // receives wait for. To be called in each poll by threads of the program.
 void end_receives_of_lost();
-extern constinit std::atomic<unsigned> checks_seen;  // of the link's; relaxed
+[[gnu::visibility("hidden")]] extern constinit std::atomic<unsigned> checks_seen;  // of the link's; relaxed
 inline void check_link() {
   if (own_link == nullptr) return;
   if (own_link->lost() != 0 || own_link->checks() != checks_seen.load(std::memory_order_relaxed))

@@ -51,7 +51,9 @@ struct alignas(64) NativeLibrary {
   void* done_request = nullptr;
 };
 
-extern NativeLibrary native;
+// Hidden, as are all variables that fast paths read: with -fvisibility=hidden a mere declaration stays visible, and its
+// address is fetched first.
+[[gnu::visibility("hidden")]] extern NativeLibrary native;
 
 // Looks the MPI library up; ends the process with a message if there is none or one of another ABI. Called by every
 // entry point that may be the first (native.found says that it was done).

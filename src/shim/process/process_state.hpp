@@ -26,6 +26,6 @@ struct ProcessState {
   observe::Observer* observer = nullptr;  // nullptr: nobody asked for a report
 };
 
-extern constinit ProcessState process_state;
+[[gnu::visibility("hidden")]] extern constinit ProcessState process_state;
 
 }  // namespace urakata::shim

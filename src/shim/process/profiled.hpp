@@ -14,7 +14,7 @@ namespace urakata::shim {
 extern constinit thread_local observe::ProfiledThread profiled;
 
 // Not zero while the program waits (ProfileLink::waiting). nullptr: there is no profile, and nobody knows.
-extern constinit std::atomic<const std::atomic<std::uint32_t>*> program_waits;
+[[gnu::visibility("hidden")]] extern constinit std::atomic<const std::atomic<std::uint32_t>*> program_waits;
 
 // Who has called the entry point that is to return to this address.
 inline const void* caller(const void* return_address) {

@@ -21,15 +21,15 @@ namespace urakata::shim {
 
 // This process's endpoint, constant between enter_space() and leave_space(). nullptr: the process is in no space, and
 // its link reaches no rank.
-extern constinit p2p::Endpoint* own_endpoint;
+[[gnu::visibility("hidden")]] extern constinit p2p::Endpoint* own_endpoint;
 inline p2p::Endpoint* endpoint() { return own_endpoint; }
 
 // This process's link, constant after open_link() (messages/wire_messages.hpp), and it stays. nullptr: there is none.
-extern constinit transport::WireLink* own_link;
+[[gnu::visibility("hidden")]] extern constinit transport::WireLink* own_link;
 inline transport::WireLink* link() { return own_link; }
 
 // The progress thread for messages; nullptr: the MPI library calls Urakata instead, or there is no endpoint.
-extern constinit PeriodicProgress* periodic;
+[[gnu::visibility("hidden")]] extern constinit PeriodicProgress* periodic;
 // To be called when the program continues with an open request of the endpoint.
 inline void expect_messages() {
   if (periodic != nullptr) periodic->expect();
@@ -56,7 +56,7 @@ std::size_t ranks_in_space();
 bool endpoints_in_job();
 
 // The MPI library's largest tag. It is here for quick access by every message.
-extern constinit int tag_limit;
+[[gnu::visibility("hidden")]] extern constinit int tag_limit;
 inline int largest_tag() { return tag_limit; }
 
 }  // namespace urakata::shim

@@ -60,6 +60,6 @@ class Progress {
 };
 
 // That of this process; nullptr before MPI_Init.
-extern constinit Progress* the_progress;
+[[gnu::visibility("hidden")]] extern constinit Progress* the_progress;
 
 }  // namespace urakata::shim

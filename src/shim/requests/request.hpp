@@ -104,7 +104,7 @@ struct RequestTable {
 
   std::uintptr_t offset_of(MPI_Request handle) const { return bits(handle) - base.load(std::memory_order_relaxed); }
 };
-extern constinit RequestTable request_table;
+[[gnu::visibility("hidden")]] extern constinit RequestTable request_table;
 
 inline MPI_Request Request::handle() const {
   MPI_Request value{};

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "shim/requests/request.hpp"
-
 namespace urakata::shim {
 
 namespace {
@@ -13,14 +11,6 @@ namespace {
 thread_local std::vector<MPI_Request> kept_theirs;
 
 }  // namespace
-
-bool any_ours(int count, const MPI_Request* requests) {
-  if (requests == nullptr) return false;
-  for (int i = 0; i < count; ++i) {
-    if (is_ours(requests[i])) return true;
-  }
-  return false;
-}
 
 MPI_Request* without_ours(int count, const MPI_Request* requests) {
   kept_theirs.assign(requests, requests + count);

@@ -6,10 +6,17 @@
 #pragma once
 
 #include "shim/native/abi.hpp"
+#include "shim/requests/request.hpp"
 
 namespace urakata::shim {
 
-bool any_ours(int count, const MPI_Request* requests);
+inline bool any_ours(int count, const MPI_Request* requests) {
+  if (requests == nullptr) return false;
+  for (int i = 0; i < count; ++i) {
+    if (is_ours(requests[i])) return true;
+  }
+  return false;
+}
 
 // The array as the MPI library may see it.
 MPI_Request* without_ours(int count, const MPI_Request* requests);
