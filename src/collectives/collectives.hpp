@@ -63,8 +63,8 @@ struct Arguments {
   // Payload: for bcast, reduce, allreduce, scan, exscan the whole buffer; for gather, scatter, allgather, alltoall and
   // reduce_scatter_block one rank's block.
   std::uint64_t bytes = 0;
-  // One element: pieces are cut between elements. extent != element (holes) only occurs for reductions with a
-  // user-defined operation: memory offset of element k is k * extent, and temporaries are sized by extent.
+  // One element: pieces are cut between elements. extent != element (holes) only occurs for reductions, with a
+  // user-defined operation or a pair type: memory offset of element k is k * extent, and temporaries are sized by it.
   std::uint64_t element = 1;
   std::uint64_t extent = 1;
   bool commutative = true;

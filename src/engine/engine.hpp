@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An engine: who runs a domain's instances besides callers that wait.
+// An engine: what advances a domain's instances. Callers that wait always do; some engines have a progress thread, or
+// the Linux kernel, as well.
 //
-// The calls come from threads of the program, any number at once. None blocks.
+// Thread-safety: start*(), enter(), leave() by any thread of the program, step() by progress threads, too; none of them
+// blocks. stop() by one thread; it waits until the engine's threads have ended.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +36,13 @@ class Engine {
     enter();
     begin(instance);
   }
-  // A caller begins to wait, and drives the domain itself until it leaves.
+  // Tell the engine that a caller waits, which calls step() until it leaves.
   virtual void enter() {}
   virtual void leave() {}
 
-  // One step by whoever polls, if nobody else holds the domain. Returns whether anything moved. A progress thread comes
-  // here from the MPI library's progress hook, inside its own poll of another domain.
+  // One step, if nobody else owns the domain, that copies or reduces about `bytes` bytes. Returns whether anything
+  // moved. Also called by progress threads: while one polls the MPI library for its own domain, Open MPI calls our
+  // progress hook, which steps all domains.
   bool step(std::int64_t bytes = Domain::kStepBytes) {
     if (!domain_.try_own()) return false;
     const bool moved = domain_.advance(!on_progress_thread, bytes) != 0;

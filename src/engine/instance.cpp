@@ -163,7 +163,7 @@ Instance::Left Instance::start_iterations(NodeId id, transport::Transport& trans
         if (node.kind == Kind::copy) {
           copy(node, i, bytes);
         } else {
-          if (reducer->owner_only && !budget.caller) return Left::later;
+          if (reducer->callers_only && !budget.caller) return Left::later;
           if (bytes != 0) {
             reducer->apply(*reducer, buffers_.at(node.a, i), buffers_.at(node.b, i), bytes / reducer->size);
           }

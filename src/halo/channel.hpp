@@ -4,20 +4,21 @@
 // If a rank stands in the list of neighbours several times, the payloads of these entries may share a channel
 // (segments.hpp).
 //
-// Each rank numbers the exchanges of a neighbourhood channel 1, 2, 3... A *sequence flag* is such a number; in a mailbox
-// slot the way of the payload follows it (PutKind). A rank stores the flag after the data that it announces (release),
-// and the other rank polls for it (acquire). Flags only grow. The sender resets the counters of a share before it
-// announces the rendezvous.
+// A neighbourhood channel is all channels of one rank in one neighbourhood (neighbourhood_channel.hpp). Each rank numbers
+// its exchanges 1, 2, 3... A *sequence flag* is such a number; in a mailbox slot it is k << kPutKindBits | PutKind. A
+// rank stores the flag after the data that it announces (release), and the other rank polls for it (acquire). Flags only
+// grow.
 //
 //     at the receiver, written by the sender   a mailbox of two slots, two bounce buffers
-//     at the sender, written by the receiver   a ready flag
+//     at the sender, written by the receiver   a ready flag, if the channel is direct or one-way
 //     at the sender, written by both           two shares
 //
 // Slots, bounce buffers and shares are double buffers: exchange k uses those with *buffer index* k mod 2. The payload
 // of exchange k takes one of these ways:
 //     in the slot  up to kInSlot bytes: the payload lies in the mailbox slot, beside the flag;
-//     direct       the receiver's ready flag is k, and the payload has a bounce buffer or is one piece, and is not
-//                  pulled: the sender copies from its elements into the receiver's;
+//     direct       the channel is direct (BounceMemory::choose()), the receiver's ready flag is k, and the payload is
+//                  not a rendezvous of several pieces and not pulled: the sender copies from its elements into the
+//                  receiver's;
 //     bounced      the channel has a bounce buffer, and the payload cannot go direct: the sender copies into the bounce
 //                  buffer. In its own exchange k the receiver copies the payload from there into its elements;
 //     rendezvous   there is no bounce buffer (the payload is long, or Costs::bounce_budget is used up): the mailbox slot
@@ -25,8 +26,8 @@
 //                  and copies them until none is left. If only one of them is in MPI, it copies all;
 //     pulled       a rendezvous of one piece that the receiver copies: in a symmetric relation, from Costs::pull_least
 //                  bytes on, unless the blocks are short. Each rank then has one payload to copy, and the processor
-//                  prefetches reads from another rank's memory, but not writes to it. If the receiver has begun k and
-//                  computes, the sender has waited for long and copies the piece itself.
+//                  prefetches reads from another rank's memory, but not writes to it. If several polls of the sender
+//                  have moved nothing, the receiver probably computes: if it has begun k, the sender copies.
 //
 // Invariants
 //   1. A rank begins exchange k + 1 only when its exchange k is complete on all channels: all payloads for it have arrived, and all its
@@ -49,13 +50,13 @@
 //   6. Channels without bytes carry nothing: they have no flags, and prove nothing for 2a.
 //   7. A rank never touches the memory of the other end after it has stored `sender_gone` or `receiver_gone` there, nor
 //      the elements of the other rank after `sender_failed` or `receiver_failed`. A neighbourhood channel that has failed
-//      stores it at all its neighbours. It ends an exchange only when the neighbours with channels under way have
-//      stored it here, too.
+//      stores the latter at all its neighbours in the space. It ends an exchange only when those with channels under
+//      way have stored theirs here, too.
 //
 // Every store that the other rank may sleep for is followed by Port::wake(). Any change of this memory's layout or
 // meaning needs a new p2p::Port::kProtocol: ranks of different builds do not share memory.
 //
-// Channels between nodes have the same protocol with frames for flags: far_channels.hpp.
+// Channels between nodes number exchanges alike, and have invariants 1 and 2 with frames for flags: far_channels.hpp.
 #pragma once
 
 #include <atomic>
@@ -90,7 +91,7 @@ struct alignas(kLine) ReadyFlag {
 };
 
 // The state of a rendezvous payload that both ranks may copy. The receiver takes pieces from the front, the sender from
-// the back.
+// the back. The sender resets it before it announces the rendezvous.
 struct alignas(kLine) Share {
   // Number of attempts to claim; those below the number of pieces succeed. Relaxed.
   std::atomic<std::uint64_t> claimed{0};
@@ -105,7 +106,7 @@ enum class Fit : std::uint8_t {
   open,            // not joined yet
   good,            // the same number of bytes at both ends
   sender_longer,   // error: the receiver would truncate the payload
-  sender_shorter,  // legal for a receive, an error in neighbourhood collectives
+  sender_shorter,  // legal for a receive, an error in neighbourhood collectives; also: divided into other segments
 };
 
 struct InChannel;
@@ -164,8 +165,8 @@ struct alignas(kLine) InChannel {
   void begin(std::uint64_t k, std::byte* to, Counts& counts);
   // Copies the payload of k into the elements if it has come. Returns whether it is in the elements.
   bool take(std::uint64_t k, Counts& counts);
-  // take() after a failure: does not touch the sender's elements.
-  bool take_here(std::uint64_t k, Counts& counts);
+  // take() after a failure: does not touch the sender's elements, and so claims no pieces.
+  bool take_after_failure(std::uint64_t k, Counts& counts);
   // Whether take() would do anything.
   bool can_progress(std::uint64_t k) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The channels of a neighbourhood channel to and from ranks that share no memory with this rank. Payloads travel in
-// put frames (transport/wire/puts.hpp). The protocol is that of channel.hpp with frames for flags: a connection
-// delivers the frames of a pair of ranks in order, so the last byte of a payload serves as its sequence flag.
+// put frames (transport/wire/puts.hpp). A connection delivers the frames of a pair of ranks in order, so the last byte
+// of a payload serves as its sequence flag.
 //
 // Exchanges are numbered as in channel.hpp. A payload travels as frames of at most one slice. Each frame names its
 // channel and its exchange. The payload of exchange k takes one of two ways:

@@ -79,7 +79,7 @@ bool InChannel::take(std::uint64_t k, Counts& counts) {
   return true;
 }
 
-bool InChannel::take_here(std::uint64_t k, Counts& counts) {
+bool InChannel::take_after_failure(std::uint64_t k, Counts& counts) {
   if (taken == k) return true;
   const std::uint64_t flag = mailbox[k % 2].flag.load(std::memory_order_acquire);
   if (flag >> kPutKindBits != k) return false;

@@ -130,7 +130,7 @@ void InChannels::tell_failure() const {
 void InChannels::give_up(std::uint64_t k, Counts& counts) {
   std::erase_if(waiting_, [&](std::uint32_t i) {
     return far_number_[i].has_value() || channels_[i].sender_failed.load(std::memory_order_acquire) ||
-           channels_[i].take_here(k, counts);
+           channels_[i].take_after_failure(k, counts);
   });
 }
 

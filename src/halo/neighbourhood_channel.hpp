@@ -4,21 +4,21 @@
 // that of channels between nodes. A neighbourhood channel may have both kinds.
 //
 // Setup
-//   1. Each rank makes its neighbourhood channel from its ends (ChannelEnd), in its own order. Each sending
-//      end must be joined with the receiving one: the caller carries record() of the sender to join() of the
-//      receiver. The k-th end from one rank to another must meet the k-th one there. An MPI_Neighbor_alltoall of
-//      the records does so, also with neighbours that are named twice and with the rank itself. An end without
-//      bytes that leads to MPI_PROC_NULL is not joined.
+//   1. Each rank makes its neighbourhood channel from its ends (ChannelEnd), in its own order. Each sending end must be
+//      joined with the receiving one: the caller carries record() of the sender to join() of the receiver. The k-th end
+//      from one rank to another must meet the k-th one there. An MPI_Neighbor_alltoall of the records does so, also
+//      with neighbours that are named twice and with the rank itself. An end without bytes that leads to MPI_PROC_NULL
+//      is not joined.
 //   2. A barrier. fit() then tells each sender what join() has told the receiver. No exchange may begin unless all
 //      ends of all ranks are Fit::good. The caller must have all ranks agree on that.
-// Endpoints between the same two ranks of a space may share a channel (channel_places.hpp). A neighbour on both sides
-// of a periodic dimension is one example, many neighbours that are few ranks another. Payloads that share a channel
-// arrive together. The address of a neighbourhood channel must not change. Its layouts must outlive it, be readable by all ranks, and have
-// a canonical form.
+// Ends between the same two ranks of a space may share a channel (channel_places.hpp). A neighbour on both sides of a
+// periodic dimension is one example, many neighbours that are few ranks another. Payloads that share a channel arrive
+// together. The address of a neighbourhood channel must not change. Its layouts must outlive it, be readable by all
+// ranks, and have a canonical form.
 //
 // Use. begin() starts the rank's next exchange. All ranks begin the same exchanges. While an exchange is under way,
-// the program must not touch the elements: received elements until ready() or ready_any() has reported the end,
-// sent elements until complete(). The next exchange may begin when the one before is complete() at this rank; the
+// the program must not touch the elements: received elements until ready() or ready_any() has reported the end, sent
+// elements until complete(). The next exchange may begin when the one before is complete() at this rank; the
 // neighbours' may still be under way. Neighbourhood channels are independent, and any number of them may be under way.
 // A rank that waits for anything must call progress() of all its neighbourhood channels, since a neighbour may need
 // it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A reducer: an operation on elements of one type, as the nodes of a schedule need it.
 //
-// Immutable after construction. `apply` may be called by any thread unless `owner_only` is set: then only by a thread
-// of the program that is inside an MPI call (user-defined operations may rely on being run there).
+// Thread-safety: immutable after construction. `apply` may be called by any thread unless `callers_only` is set: then
+// only by a thread of the program that is inside an MPI call, since user-defined operations may rely on that.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,15 @@
 namespace urakata::reduce {
 
 struct Reducer {
-  // inout[i] = in[i] (op) inout[i] for `count` elements; in is the left operand. `self` is this reducer.
+  // inout[i] = in[i] (op) inout[i] for `count` elements, `extent` bytes apart; in is the left operand. `self` is this
+  // reducer.
   using Apply = void (*)(const Reducer& self, const void* in, void* inout, std::uint64_t count);
 
   Apply apply = nullptr;
   std::uint64_t size = 1;    // payload bytes of one element
   std::uint64_t extent = 1;  // memory bytes from one element to the next
   bool commutative = true;
-  bool owner_only = false;
+  bool callers_only = false;
 };
 
 // The predefined operations on the types that they are defined for. Logical operations take any integer or C++/C bool.
@@ -34,19 +35,24 @@ enum class Type : std::uint8_t {
   u64,
   f32,
   f64,
-  f80,  // f80 is the platform's long double
+  // The platform's long double, whatever its length.
+  f80,
+  // Complex numbers; the number is the length of one part.
   c32,
   c64,
-  c80,      // complex of float, double, long double
-  boolean,  // one-byte bool; Fortran's LOGICAL is not this but an integer
+  c80,
+  // A bool of one byte. Fortran's LOGICAL is an integer.
+  boolean,
+  // C structs of a value and an index for minloc and maxloc, with padding: MPI_FLOAT_INT ... MPI_LONG_DOUBLE_INT.
   f32_i32,
   f64_i32,
   i64_i32,
   i32_i32,
   i16_i32,
-  f80_i32,  // MPI_FLOAT_INT ... MPI_LONG_DOUBLE_INT: C structs, with padding
+  f80_i32,
+  // Fortran's MPI_2REAL, MPI_2DOUBLE_PRECISION.
   f32_f32,
-  f64_f64,  // Fortran's MPI_2REAL, MPI_2DOUBLE_PRECISION
+  f64_f64,
   count_
 };
 

@@ -22,7 +22,7 @@ std::string why_no_thread(const RunFacts& facts, bool threads, const Placement& 
     return "only --engine thread makes progress threads";
   }
   if (!progress_threads_pay(facts)) {
-    return "no progress thread, since all ranks are on this node (--placement shared makes one). The thread would be " +
+    return "no progress thread, since all ranks are on this node (--placement shared makes one). Its place would be: " +
            placement.reason;
   }
   if (threads || (facts.by_wire && facts.no_wire.empty())) return "";

@@ -94,9 +94,10 @@ Placement place_progress_threads(const Topology& topology, const NodeRanks& node
     const std::string why = "this rank has " + cores + " (CPUs " + node_ranks.mask.text() + ", " +
                             several(node_ranks.ranks, "rank", "ranks") + " on the node) for " +
                             several(node_ranks.threads, "computing thread", "computing threads");
-    placement.reason = (placement.within_node ? "shared with the computation, since "
-                                              : "shared with the computation and only for other nodes, since ") +
-                       why;
+    placement.reason =
+        (placement.within_node ? "cores shared with the computation, since "
+                               : "cores shared with the computation, only for operations with other nodes, since ") +
+        why;
     if (wish == PlacementWish::spare) {
       placement.refused_spare = true;
       placement.refusal =

@@ -65,7 +65,7 @@ void Offload::give_waiting() {
     if (operation.given) continue;
     if (!cells_.has_cell(operation.number)) break;
     // Its row may be the last one, and the program's function is run by the program's threads only.
-    if (on_progress_thread && operation.work.reducer != nullptr && operation.work.reducer->owner_only) break;
+    if (on_progress_thread && operation.work.reducer != nullptr && operation.work.reducer->callers_only) break;
     give(operation, operation.waiting.data());
     operation.waiting.clear();
   }

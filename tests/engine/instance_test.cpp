@@ -232,7 +232,7 @@ TEST(Instance, OperationsOfTheProgramRunInCallersOnly) {
   builder.after(sum, builder.copy({.buffer = kSendBuffer}, {.buffer = kRecvBuffer, .offset = 8}, 4));
   const auto schedule = made(builder);
   Adder adder;
-  adder.reducer.owner_only = true;
+  adder.reducer.callers_only = true;
   std::vector<std::uint8_t> from(4, 1);
   std::vector<std::uint8_t> to(12, 1);
   Instance instance(schedule);

@@ -203,7 +203,7 @@ TEST_P(ProgressThreadTest, DoesNotRunOperationsOfTheProgram) {
   const auto schedule = made(builder);
   reduce::Reducer reducer;
   reducer.size = reducer.extent = 4;
-  reducer.owner_only = true;
+  reducer.callers_only = true;
   reducer.apply = [](const reduce::Reducer&, const void*, void*, std::uint64_t) {
     runner = std::this_thread::get_id();
   };

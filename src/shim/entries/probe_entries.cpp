@@ -37,7 +37,7 @@ bool find(const MessageDescriptor& descriptor, MPI_Status* status) {
 }
 
 // After have_request(), since what is taken must not be lost.
-bool take_here(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
+bool take_after_failure(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
   p2p::Result found;
   p2p::Unexpected* matched = endpoint()->take(descriptor.envelope, &found);
   if (matched == nullptr) return false;
@@ -49,10 +49,11 @@ bool take_here(const MessageDescriptor& descriptor, MPI_Message* message, MPI_St
 }
 
 bool take(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status) {
-  if (messages::by_endpoint(descriptor.carrier)) return take_here(descriptor, message, status);
+  if (messages::by_endpoint(descriptor.carrier)) return take_after_failure(descriptor, message, status);
   if (descriptor.carrier == Carrier::by_native) return take_from_native(descriptor, message, status);
-  if (space_first()) return take_here(descriptor, message, status) || take_from_native(descriptor, message, status);
-  return take_from_native(descriptor, message, status) || take_here(descriptor, message, status);
+  if (space_first())
+    return take_after_failure(descriptor, message, status) || take_from_native(descriptor, message, status);
+  return take_from_native(descriptor, message, status) || take_after_failure(descriptor, message, status);
 }
 
 // The request becomes that of the receive. False: an argument is wrong, which is for the MPI library to say of a

@@ -29,7 +29,7 @@ int leave_out_of_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
   return MPI_SUCCESS;
 }
 
-// MPI_Finalize so reports the error of a callback that came before it.
+// Our own delete callback. Returns the error that delete_attributes_of_self() has held back, for MPI_Finalize to report.
 int deleted(MPI_Comm, int, void*, void*) {
   end_once();
   return code_of_deletions;
@@ -56,8 +56,8 @@ Keys& keys() {
   return *made;
 }
 
-// In an MPI_Finalize that calls no further callback once one has returned an error.
-constinit bool last_at_error = false;
+// Whether the program is in an MPI_Finalize that calls no further callback once one has returned an error.
+constinit bool error_ends_callbacks = false;
 constinit int being_deleted = MPI_KEYVAL_INVALID;  // by delete_attributes_of_self()
 
 int copy_attribute(MPI_Comm comm, int key, void* extra, void* value, void* copied, int* flag) {
@@ -69,11 +69,11 @@ int delete_attribute(MPI_Comm comm, int key, void* value, void* extra) {
   const auto& of = *static_cast<const Functions*>(extra);
   const int code = of.erase(comm, key, value, of.extra);
   if (comm != MPI_COMM_SELF || code == MPI_SUCCESS) return code;
-  if (key == being_deleted) {  // else the attribute stays, and MPI_Finalize calls the function again
+  if (key == being_deleted) {  // after an error MPICH would keep the attribute, and call the function again
     code_of_deletions = code;
     return MPI_SUCCESS;
   }
-  if (last_at_error) end_once();
+  if (error_ends_callbacks) end_once();
   return code;
 }
 
@@ -118,7 +118,7 @@ int take_key_of_self() {
   return key;
 }
 
-// Has MPI_COMM_SELF an attribute of this key, which may be none any more?
+// Whether MPI_COMM_SELF has an attribute of this keyval. The program may have freed the keyval: then it has none.
 bool has_attribute(int key) {
   MPI_Errhandler handler{};
   if (native.Comm_get_errhandler(MPI_COMM_SELF, &handler) != MPI_SUCCESS) return false;
@@ -137,9 +137,9 @@ bool finalized() {
   return flag != 0;
 }
 
-// Open MPI calls no further callback once one of the program's has returned an error. It then waits for the other ranks
-// and still allows all calls, while its progress loop calls this. For a callback that is not behind delete_attribute(),
-// as Fortran's: where all ranks are in MPI_Finalize already, the wait may end before.
+// Open MPI's progress loop calls this. It ends Urakata after a failed callback without delete_attribute() in front of
+// it (Fortran's). Open MPI then calls no further callback, but waits for the other ranks: MPI_Finalized is true, and
+// calls still work. If all ranks are in MPI_Finalize already, that wait may end before this is called.
 int end_after_failed_callback() {
   if (at_end != nullptr && !on_progress_thread && finalized()) end_once();
   return 0;
@@ -169,11 +169,11 @@ void delete_attributes_of_self() {
 int finalize_with_callback() {
   const bool hook = native.progress_register != nullptr;
   if (hook) native.progress_register(end_after_failed_callback);
-  last_at_error = hook;
+  error_ends_callbacks = hook;
   const int code = native.Finalize();
-  last_at_error = false;
-  // MPICH calls the callbacks in a later MPI_Session_finalize where the program has a session. Its library stays until
-  // then, so the end need not wait.
+  error_ends_callbacks = false;
+  // If the program has a session, MPICH calls the callbacks only in a later MPI_Session_finalize. Its library works
+  // until then, so Urakata ends now.
   if (!hook && finalized()) end_once();
   // From here on nothing of ours may run, also where the library has left our callback out.
   at_end = nullptr;

@@ -11,14 +11,16 @@
 
 namespace urakata::shim {
 
-// Sets the attribute; in MPI_Init. `end` is called once, inside finalize_with_callback(). False: the MPI library
-// refuses the attribute, and `end` is not called.
+// Sets the attribute; in MPI_Init. `end` is called at most once, inside finalize_with_callback(): if the MPI library
+// leaves our callback out, it is not called. False: the MPI library refuses the attribute, and the caller must end
+// Urakata before MPI_Finalize.
 bool set_finalize_callback(void (*end)());
 
-// Deletes the attributes that the program has set on MPI_COMM_SELF by MPI_Comm_set_attr, the last one first, as
-// MPI_Finalize is about to. For MPICH, which takes no locks there, so that no thread of ours may call it. Each callback
-// is called once: where one returns an error, its attribute goes all the same, and finalize_with_callback() reports the
-// error. So attributes whose keyval was not made by MPI_Comm_create_keyval are left to MPI_Finalize.
+// Deletes the attributes that the program has set on MPI_COMM_SELF by MPI_Comm_set_attr, the last one first, before
+// MPI_Finalize would. For MPICH: it takes no locks inside MPI_Finalize, so our progress threads must have stopped by
+// then, but delete callbacks may communicate and need them. Each callback is called once: if one returns an error, its
+// attribute goes all the same, and finalize_with_callback() reports the error. This takes our function in front of the
+// program's, so attributes whose keyval was not made by MPI_Comm_create_keyval (Fortran's) are left to MPI_Finalize.
 void delete_attributes_of_self();
 
 // The MPI library's MPI_Finalize, after set_finalize_callback() has succeeded.

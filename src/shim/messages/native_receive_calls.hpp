@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI library's side of the program's messages on endpoint communicators (messages/native_receives.hpp), and the
-// queue of its mixed receives.
+// Implements messages::NativeReceives by calls of the MPI library, and owns this rank's queue of mixed receives: receives
+// on a communicator of which the endpoint reaches only some ranks (messages/mixed_receive.hpp).
 //
 // Thread-safety: open_mixed_queue() by the thread that calls MPI_Init; the rest by any.
 #pragma once
@@ -16,13 +16,15 @@ namespace urakata::shim {
 // Sets native_receives, too. `concurrent`: the program's threads may call at once.
 void open_mixed_queue(p2p::Endpoint& endpoint, bool concurrent);
 
-// Moves on what can move. Returns whether anything did.
+// Polls the queue. Returns whether anything moved.
 inline bool progress_mixed() {
-  return endpoint() != nullptr && mixed_queue->progress();  // some may be left over in MPI_Finalize
+  return endpoint() != nullptr &&
+         mixed_queue->progress();  // receives may be in the queue when MPI_Finalize has taken the endpoint
 }
 
 // A probe at the MPI library for a message that no receive of the queue takes.
 bool probe_native(const messages::MessageDescriptor& descriptor, MPI_Status* status);
+// The same by MPI_Improbe.
 bool take_from_native(const messages::MessageDescriptor& descriptor, MPI_Message* message, MPI_Status* status);
 
 }  // namespace urakata::shim

@@ -85,7 +85,7 @@ UserReducer::UserReducer(UserOperation& of, const Datatype& on) : operation(&of)
   size = on.size;
   extent = on.extent;
   commutative = of.commutative();
-  owner_only = true;
+  callers_only = true;
 }
 
 Meaning meaning_of(MPI_Op op, const Datatype& type) {
