@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "link_traffic.hpp"
@@ -126,6 +129,60 @@ TEST_F(WireLinkStripesPair, APeerThatEndsIsAnErrorOnWhatIsUnderWay) {
   one().fail_receives(1, 1);
   while (!awaited.done()) one().progress();
   one().release(awaited);
+}
+
+// What a link tells, without an endpoint behind it.
+class Told final : public p2p::Link::Events {
+ public:
+  std::function<void()> on_sent = [] {};
+  std::vector<p2p::LinkTicket> sends;
+  unsigned answers = 0;
+
+  void eager(LinkPeer, const Envelope&, std::byte*, std::uint64_t, p2p::LinkTicket) override {}
+  void rts(LinkPeer, const Envelope&, std::uint64_t, p2p::LinkTicket) override {}
+  bool cts(LinkPeer, p2p::LinkTicket, p2p::LinkTicket, std::uint64_t) override {
+    ++answers;
+    return true;
+  }
+  void sent(p2p::LinkTicket send) override {
+    sends.push_back(send);
+    on_sent();
+  }
+  void received(p2p::LinkTicket) override {}
+  void failed(LinkPeer) override {}
+};
+
+// Rank 0 loses rank 1. Its long send to rank 2 ends in the same poll, after the ends of others have been told.
+TEST(WireLinkStripes, ASendThatEndsAsAPeerIsLostIsToldAtOnce) {
+  constexpr p2p::LinkTicket kLong{2};
+  std::uint64_t next = 2;
+  std::vector<Node> nodes = job(3, {}, p2p::Callers::one, {0, 1, 2});
+  std::array<Told, 3> told;
+  WireLink& link = *nodes[0].link;
+  WireLink& receiver = *nodes[2].link;
+  std::vector<std::byte> payload(6UL << 20), room(payload.size());
+  std::byte word{}, word_room{};
+  link.watch(LinkPeer{1});
+  receiver.send_cts(LinkPeer{0}, kLong, kLong, {room.data(), room.size(), nullptr}, room.size());
+  while (told[0].answers == 0) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].link->poll(told[i]);
+  }
+  link.send_payload(LinkPeer{2}, kLong, {payload.data(), payload.size(), nullptr}, payload.size(), kLong);
+  told[0].on_sent = [&] {
+    if (!link.failed(LinkPeer{1})) return;
+    while (!nodes[0].stripes->settled()) receiver.poll(told[2]);
+  };
+  nodes[1].endpoint.reset();
+  nodes[1].link.reset();
+  nodes[1].stripes.reset();
+  nodes[1].wire.reset();
+  while (!link.failed(LinkPeer{1})) {  // in each poll a short send ends
+    const p2p::LinkTicket ticket{next += 2};
+    receiver.send_cts(LinkPeer{0}, ticket, ticket, {&word_room, 1, nullptr}, 1);
+    link.send_payload(LinkPeer{2}, ticket, {&word, 1, nullptr}, 1, ticket);
+    link.poll(told[0]);
+  }
+  EXPECT_EQ(std::ranges::count(told[0].sends, kLong), 1);
 }
 
 }  // namespace

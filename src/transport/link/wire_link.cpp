@@ -75,6 +75,10 @@ bool WireLink::flushed() const {
 
 // --- progress --------------------------------------------------------------------------------------------------------
 
+void WireLink::tell_sent() {
+  for (const LinkTicket ticket : reports_.take_sent()) reports_.events().sent(ticket);
+}
+
 void WireLink::end(LinkPeer rank) {
   LinkPeerState& other = peers_.at(rank);
   int code = 0;
@@ -98,6 +102,7 @@ void WireLink::end(LinkPeer rank) {
   spread_.forget(other);
   if (stripes_) {
     striped_.poll();
+    tell_sent();  // to other peers
     stripes_->forget(rank);
   }
   readiness_.note_lost();
@@ -140,7 +145,7 @@ bool WireLink::poll(Events& events) {
   const bool moved = count > 0 || more;
   for (const LinkPeer rank : reports_.take_unfinished()) sender_.push(rank);
   if (stripes_told || (stripes_ && stripes_->any_finished())) striped_.poll();
-  for (const LinkTicket ticket : reports_.take_sent()) events.sent(ticket);
+  tell_sent();
   for (const LinkPeer rank : reports_.take_lost()) end(rank);
   connections_.forget_closed();
   reports_.end_poll();

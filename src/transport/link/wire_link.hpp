@@ -129,6 +129,7 @@ class WireLink final : public p2p::Link {
   WireLink(Wire& wire, const Settings& settings);
 
   void note_sending();
+  void tell_sent();
   void end(LinkPeer rank);
 
   // Constant once open() has ended.
