@@ -180,24 +180,31 @@ class StripeByHand {
   void send(std::span<const std::byte> bytes) {
     EXPECT_EQ(write(socket_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
     for (int on_its_way = 1; on_its_way != 0;) {
-      to_.poll();
+      poll();
       ASSERT_EQ(ioctl(socket_, SIOCOUTQ, &on_its_way), 0);
     }
-    to_.poll();
+    poll();
   }
   Frame next() {
     Frame frame;
-    while (recv(socket_, &frame, sizeof frame, MSG_DONTWAIT) != sizeof frame) to_.poll();
+    while (recv(socket_, &frame, sizeof frame, MSG_DONTWAIT) != sizeof frame) poll();
     return frame;
   }
   void close() {
     if (socket_ >= 0) ::close(std::exchange(socket_, -1));
-    to_.poll();
+    poll();
   }
+  // The errors of what rank 1 has ended meanwhile.
+  std::vector<int> ended() { return std::exchange(ended_, {}); }
 
  private:
+  void poll() {
+    for (const Completion& one : to_.poll()) ended_.push_back(one.error);
+  }
+
   StripesPort& to_;
   int socket_;
+  std::vector<int> ended_;
 };
 
 // A stripe is given up with half of a piece on its way, which comes anew by another; of the two the later may be read
@@ -205,7 +212,7 @@ class StripeByHand {
 TEST(Stripes, APieceThatComesTwiceIsThatWhichCameWhole) {
   const std::vector<std::byte> sent = filled(1000, 1);
   const std::span<const std::byte> all(sent);
-  const Frame piece{.kind = FrameKind::stripe_piece, .tag = 5, .bytes = sent.size(), .id = 0};
+  const Frame piece{.kind = FrameKind::stripe_end, .tag = 5, .bytes = sent.size(), .id = 0};
   for (const bool late : {false, true}) {
     for (const bool lost_is_first : {false, true}) {
       Job job(2);
@@ -250,6 +257,62 @@ TEST(Stripes, ClearToSendIsToldByAllStripes) {
   EXPECT_FALSE(finished);
   EXPECT_EQ(given_up.next().kind, FrameKind::clear_to_send);
   EXPECT_EQ(other.next().kind, FrameKind::clear_to_send);
+}
+
+// A receive of 4 MiB meets a message of 8 MiB: what comes without asking fills the receive, and is not all.
+TEST(Stripes, AMessageThatIsTooLongIsAnErrorAndTheNextOneArrives) {
+  Job job(2);
+  std::vector<std::byte> sent = filled(2 * Stripes::kPush, 1), room(Stripes::kPush);
+  int instance = 0;
+  bool finished = false;
+  job.ports[0]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 1, .tag = 5},
+                     {&instance, 0, 0}, &finished);
+  EXPECT_FALSE(finished);
+  job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5}, {},
+                     nullptr);
+  for (bool over = false; !over;) {
+    EXPECT_TRUE(job.ports[0]->poll().empty());
+    for (const Completion& done : job.ports[1]->poll()) {
+      EXPECT_EQ(done.error, kFailure);
+      over = true;
+    }
+  }
+  EXPECT_EQ(job.ports[0]->cancel(&instance), 1U);
+  pass_on(job, 1000);
+}
+
+// The second half of 2000 bytes comes before the first, for a receive of 1000, which is posted before them or behind.
+TEST(Stripes, ThePiecesOfAMessageThatIsTooLongMayComeInAnyOrder) {
+  const std::vector<std::byte> half = filled(1000, 1);
+  const auto piece = [&half](FrameKind kind, std::uint64_t offset) {
+    return Frame{.kind = kind, .tag = 5, .bytes = half.size(), .id = offset << StripeSizes::kNumberBits};
+  };
+  for (const bool late : {false, true}) {
+    SCOPED_TRACE(late ? "late" : "posted");
+    Job job(2);
+    std::vector<std::byte> room(1000);
+    const Message message{.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5};
+    StripeByHand first(job);
+    StripeByHand second(job);
+    if (!late) job.ports[1]->recv(message, {}, nullptr);
+    first.send(piece(FrameKind::stripe_piece, 0));
+    first.send(std::span(half).first(500));
+    second.send(piece(FrameKind::stripe_end, 1000));
+    second.send(half);
+    EXPECT_EQ(second.next().kind, FrameKind::stripe_ack);
+    bool finished = false;
+    if (late) {
+      EXPECT_EQ(job.ports[1]->recv(message, {}, &finished), kFailure);
+    }
+    EXPECT_EQ(finished, late);
+    EXPECT_EQ(second.ended(), late ? std::vector<int>{} : std::vector{kFailure});
+    // The receive's memory is the caller's again.
+    std::ranges::fill(room, std::byte{7});
+    first.send(std::span(half).subspan(500));
+    EXPECT_EQ(first.next().kind, FrameKind::stripe_ack);
+    EXPECT_TRUE(std::ranges::all_of(room, [](std::byte one) { return one == std::byte{7}; }));
+    EXPECT_TRUE(first.ended().empty());
+  }
 }
 
 // One stripe only: when it is lost another is made.

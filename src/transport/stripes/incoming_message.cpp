@@ -20,9 +20,17 @@ void IncomingMessage::post(const Waiter& who, const Message& receive) {
   unexpected.clear();
 }
 
+void IncomingMessage::note(std::uint64_t offset, std::uint64_t bytes, bool last) {
+  pieces.insert(offset);
+  come += bytes;
+  if (last) size = offset + bytes;
+}
+
 int IncomingMessage::conclude(int failure) const {
-  if (come > message.bytes) {
-    log::error("a message of %llu bytes came for a receive of %llu", static_cast<unsigned long long>(come),
+  if (too_long()) {
+    const bool known = size != kUnknown;
+    log::error("a message of %s%llu bytes came for a receive of %llu", known ? "" : "more than ",
+               static_cast<unsigned long long>(known ? size : message.bytes),
                static_cast<unsigned long long>(message.bytes));
     return failure;
   }

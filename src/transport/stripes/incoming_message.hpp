@@ -18,11 +18,14 @@
 namespace urakata::transport {
 
 struct IncomingMessage {
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
   Waiter waiter;  // nobody: its receive is not there yet
   Message message;
   std::vector<std::byte> packed;   // where the payload arrives, for a layout with holes
   bool told = false;               // clear_to_send was sent, or would have been: short messages need none
   std::uint64_t come = 0;          // bytes
+  std::uint64_t size = kUnknown;   // bytes of the whole message, once its last piece has come
   std::set<std::uint64_t> pieces;  // offsets of those that have come
   std::map<std::uint64_t, std::vector<std::byte>> unexpected;  // pieces that have come before the receive, by offset
 
@@ -30,7 +33,11 @@ struct IncomingMessage {
   std::byte* room() { return message.layout != nullptr ? packed.data() : message.address; }
   // Its receive is there: takes the pieces that have come before.
   void post(const Waiter& who, const Message& receive);
-  // All has come. Returns 0, or `failure` if more has come than the receive has room for.
+  // A piece has come.
+  void note(std::uint64_t offset, std::uint64_t bytes, bool last);
+  // As many bytes have come as the receive has room for. Is there more of the message?
+  bool too_long() const { return size > message.bytes; }
+  // The same: the receive is over. Returns 0, or `failure` if the message is too long for it.
   int conclude(int failure) const;
 };
 

@@ -55,6 +55,7 @@ bool StripeFrames::arrived(Connection& from, const Frame& frame) {
       failures_.add({.from = other.rank, .origin = static_cast<std::int32_t>(frame.id), .context = frame.tag});
       return true;
     case FrameKind::stripe_piece:
+    case FrameKind::stripe_end:
       // For a piece without bytes nobody has asked for room.
       if (frame.bytes == 0 && receiver_.place(stripe, frame) == nullptr) return false;
       return receiver_.landed(stripe, frame);

@@ -57,10 +57,8 @@ void StripeReceiver::tell_all_clear_to_send(StripePeer& from) {
 
 std::byte* StripeReceiver::place(Stripe& stripe, const Frame& frame) {
   using Room = ArrivingPiece::Room;
-  if (frame.kind != FrameKind::stripe_piece || stripe.out || !stripe.connection->open ||
-      frame.bytes > 2 * StripeSizes::kMostPiece) {
-    return nullptr;
-  }
+  const bool is_piece = frame.kind == FrameKind::stripe_piece || frame.kind == FrameKind::stripe_end;
+  if (!is_piece || stripe.out || !stripe.connection->open || frame.bytes > 2 * StripeSizes::kMostPiece) return nullptr;
   IncomingMessages& sender = stripe.peer.incoming;
   ArrivingPiece& piece = stripe.arriving;
   piece.key = sender.key_of(frame.tag, frame.id);
@@ -100,8 +98,7 @@ bool StripeReceiver::landed(Stripe& stripe, const Frame& frame) {
       return true;
     }
   }
-  incoming.pieces.insert(piece.offset);
-  incoming.come += frame.bytes;
+  incoming.note(piece.offset, frame.bytes, frame.kind == FrameKind::stripe_end);
   for (Stripe& other : from.stripes) {
     const bool twin = other.arriving.key == piece.key && other.arriving.offset == piece.offset;
     if (&other != &stripe && !other.out && twin) other.divert();
@@ -119,9 +116,15 @@ bool StripeReceiver::landed(Stripe& stripe, const Frame& frame) {
     incoming.waiter.ticket.tell(incoming.come);
     return true;
   }
+  if (incoming.too_long()) divert_all(from, found->first);  // other pieces that come in
   incoming.waiter.complete(incoming.conclude(failure_));
   from.incoming.open.erase(found);
   return true;
+}
+
+// What comes in of a message goes to memory of ours from now on.
+void StripeReceiver::divert_all(StripePeer& from, const MessageKey& key) {
+  for (Stripe& stripe : from.stripes) stripe.divert(key);
 }
 
 // --- what has failed -------------------------------------------------------------------------------------------------
@@ -134,7 +137,7 @@ std::size_t StripeReceiver::cancel(StripePeer& from, const void* instance) {
       continue;
     }
     ++taken;
-    for (Stripe& stripe : from.stripes) stripe.divert(it->first);
+    divert_all(from, it->first);
     it = from.incoming.open.erase(it);
   }
   counts_.note_awaited(from);
@@ -147,7 +150,7 @@ void StripeReceiver::discard_over(StripePeer& from) const {
       ++it;
       continue;
     }
-    for (Stripe& stripe : from.stripes) stripe.divert(it->first);
+    divert_all(from, it->first);
     it = from.incoming.open.erase(it);
   }
 }

@@ -42,6 +42,7 @@ class StripeReceiver {
 
  private:
   static void tell_clear_to_send(Stripe& stripe, const IncomingMessage& incoming, const MessageKey& key);
+  static void divert_all(StripePeer& from, const MessageKey& key);
   bool is_over(std::int32_t tag) const;
 
   const StripesSettings& settings_;

@@ -118,9 +118,11 @@ void StripeSender::give(StripePeer& to, OutgoingMessage& message, const FreeStri
   ++message.queued;
   given.busy = true;
   const std::uint64_t id = piece.offset << StripeSizes::kNumberBits | (message.key.number & StripeSizes::kNumberMask);
-  const bool gone = stripe.connection->send(
-      {.frame = {.kind = FrameKind::stripe_piece, .tag = message.key.tag, .bytes = piece.bytes, .id = id},
-       .payload = message.payload.at(piece.offset)});
+  const bool last = piece.offset + piece.bytes == message.bytes;
+  const FrameKind kind = last ? FrameKind::stripe_end : FrameKind::stripe_piece;
+  const bool gone =
+      stripe.connection->send({.frame = {.kind = kind, .tag = message.key.tag, .bytes = piece.bytes, .id = id},
+                               .payload = message.payload.at(piece.offset)});
   if (stripe.connection->broken()) return pool_.lose(stripe);
   if (gone) {
     given.busy = false;

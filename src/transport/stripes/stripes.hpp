@@ -9,13 +9,15 @@
 // The receiver reads a piece straight into its place. So stripes may differ in speed, and one may be lost.
 //
 //   stripe_piece  tag; id: 44 bits of offset in the message, 20 of its number; payload
+//   stripe_end    the same of the piece with which the message ends
 //   stripe_ack    number of pieces of this connection that have arrived, in place or in memory of ours
 //   clear_to_send     the receive of message `id` (20 bits) of `tag` has been posted
 //   notice      as by wire
 //
 // Messages of one peer and tag match by number: the k-th send and the k-th receive. The first kPush bytes of a message
 // go without asking, since a question takes a round trip. Pieces that arrive before their receive are kept here. The
-// rest of a longer message waits for clear_to_send.
+// rest of a longer message waits for clear_to_send. A receive that is filled before the last piece has come, or has no
+// room for a piece, ends with an error.
 //
 // A send completes when the kernel has taken all of it. The unacknowledged tail is copied. If the tail is longer than
 // kMostKept, the send completes when enough of it has been acknowledged. Until the whole message has been acknowledged,

@@ -41,6 +41,7 @@ bool has_payload(FrameKind kind) {
     case FrameKind::link_cts:
     case FrameKind::piece:
     case FrameKind::stripe_piece:
+    case FrameKind::stripe_end:
     case FrameKind::put:
       return true;
     default:

@@ -29,6 +29,7 @@ enum class FrameKind : std::uint32_t {
   // Of the connections between sites (stripes.hpp).
   hello_stripe,   // in place of hello: this is to be one of the stripes from him to us
   stripe_piece,   // `tag`; `id`: which message of that tag, and where in it the `bytes` of payload that follow belong
+  stripe_end,     // likewise; nothing of the message lies behind them
   stripe_ack,     // back to the sender: so many pieces (`bytes`) of this connection have come
   clear_to_send,  // back to the sender: the receive of message `id` of `tag` is there
   // Frames of neighbourhood channels (puts.hpp); `tag`: number of the addressee's sink.
