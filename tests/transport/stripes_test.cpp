@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "../seed.hpp"
+#include "base/clock.hpp"
 #include "loopback.hpp"
 #include "stripes_job.hpp"
 #include "transport/group.hpp"
@@ -194,6 +196,20 @@ class StripeByHand {
     if (socket_ >= 0) ::close(std::exchange(socket_, -1));
     poll();
   }
+  // Rank 1 can write nothing on the stripe any more.
+  void refuse_answers() const {
+    sockaddr_in own{}, other{};
+    socklen_t size = sizeof own;
+    ASSERT_EQ(getsockname(socket_, reinterpret_cast<sockaddr*>(&own), &size), 0);
+    for (int socket = 0; socket < 1024; ++socket) {
+      size = sizeof other;
+      if (getpeername(socket, reinterpret_cast<sockaddr*>(&other), &size) != 0 || other.sin_port != own.sin_port)
+        continue;
+      ASSERT_EQ(shutdown(socket, SHUT_WR), 0);
+      return;
+    }
+    FAIL() << "the stripe has no other end";
+  }
   // The errors of what rank 1 has ended meanwhile.
   std::vector<int> ended() { return std::exchange(ended_, {}); }
 
@@ -313,6 +329,41 @@ TEST(Stripes, ThePiecesOfAMessageThatIsTooLongMayComeInAnyOrder) {
     EXPECT_TRUE(std::ranges::all_of(room, [](std::byte one) { return one == std::byte{7}; }));
     EXPECT_TRUE(first.ended().empty());
   }
+}
+
+// Of this process's timers.
+bool any_ticks() {
+  for (int timer = 0; timer < 1024; ++timer) {
+    itimerspec set{};
+    if (timerfd_gettime(timer, &set) == 0 && set.it_interval.tv_nsec != 0) return true;
+  }
+  return false;
+}
+
+std::uint64_t clock_reads = 0;  // one or more in each tick
+std::uint64_t counting_now() {
+  ++clock_reads;
+  return now_ns();
+}
+
+// Rank 1 cannot acknowledge a message, and wants nothing more of rank 0. It has reason to poll, since the message comes
+// again, and nothing to look for at each tick.
+TEST(Stripes, AStripeThatCannotAcknowledgeTicksNoMore) {
+  Job job(2, {.congestion = "", .now = counting_now});
+  const std::vector<std::byte> sent = filled(1000, 1);
+  std::vector<std::byte> room(sent.size());
+  job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5}, {},
+                     nullptr);
+  StripeByHand stripe(job);
+  stripe.refuse_answers();
+  stripe.send(Frame{.kind = FrameKind::stripe_end, .tag = 5, .bytes = sent.size(), .id = 0});
+  stripe.send(sent);
+  EXPECT_EQ(stripe.ended(), std::vector{0});
+  EXPECT_TRUE(sent == room);
+  EXPECT_TRUE(job.ports[1]->flushing());
+  for (const std::uint64_t before = clock_reads; any_ticks() && clock_reads < before + 3;) job.ports[1]->poll();
+  EXPECT_FALSE(any_ticks());
+  EXPECT_TRUE(job.ports[1]->flushing());
 }
 
 // One stripe only: when it is lost another is made.

@@ -19,8 +19,8 @@ std::size_t StripePeer::alive(bool out, bool open) const {
   }));
 }
 
-bool StripePeer::telling() const {
-  return untold || std::ranges::any_of(stripes, [](const Stripe& stripe) { return stripe.acknowledgements.telling; });
+bool StripePeer::acknowledging() const {
+  return std::ranges::any_of(stripes, [](const Stripe& stripe) { return stripe.acknowledgements.telling; });
 }
 
 void StripePeer::forget_silence() {

@@ -57,8 +57,10 @@ struct StripePeer {
   std::size_t alive(bool out, bool open) const;
   // Are sends to it or receives from it open?
   bool wanted() const { return !outgoing.open.empty() || incoming.any_posted(); }
-  // May what it has been told not have arrived?
-  bool telling() const;
+  // May an acknowledgement be on its way to it? The kernel knows when it has arrived, and tells nobody.
+  bool acknowledging() const;
+  // May it lack one? Also one that was lost with its stripe, of which nobody will know more.
+  bool telling() const { return untold || acknowledging(); }
   // Nothing is wanted of it, so how long it has said nothing means nothing.
   void forget_silence();
 };

@@ -44,7 +44,7 @@ void StripeWatch::arm() {
   for (const auto& [rank, peer] : peers_) {
     if (peer.failed) continue;
     wanted = wanted || peer.wanted();
-    ticking = ticking || peer.telling();
+    ticking = ticking || peer.acknowledging();
   }
   if (wanted_ && !wanted) {
     for (auto& [rank, peer] : peers_) peer.forget_silence();
@@ -68,6 +68,7 @@ void StripeWatch::tick() {
     if (peer.wanted()) {
       check(peer, now);
     } else {
+      lose_broken(peer);
       peer.forget_silence();
     }
   }
@@ -167,6 +168,11 @@ void StripeWatch::give_up(StripePeer& peer, const Silent& silent) {
       silent.out.size() == peer.alive(true, false)) {
     pool_.make(peer, silent.out.size() + 1);
   }
+  lose_broken(peer);
+}
+
+// Those that broke in a write have no event by which StripeFrames would lose them.
+void StripeWatch::lose_broken(StripePeer& peer) {
   for (auto it = peer.stripes.begin(); it != peer.stripes.end();) {
     Stripe& stripe = *it++;
     if (!stripe.connection->broken()) continue;

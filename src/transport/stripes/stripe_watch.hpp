@@ -48,6 +48,7 @@ class StripeWatch {
 
   void note_told(StripePeer& peer) const;
   void check(StripePeer& peer, std::uint64_t now);
+  void lose_broken(StripePeer& peer);
   void ask_node(StripePeer& peer, std::uint64_t now) const;
   Silent find_silent(StripePeer& peer, std::uint64_t now) const;
   void give_up(StripePeer& peer, const Silent& silent);
