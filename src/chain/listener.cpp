@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
@@ -19,6 +20,7 @@
 namespace urakata::chain {
 namespace {
 
+constexpr const char* kPurpose = "operations that the kernel runs";
 constexpr std::size_t kMostPending = 64;
 constexpr std::uint64_t kHandshakeTimeout = 2'000'000'000;  // ns, from accept() to the whole of the handshake
 constexpr int kPoll = 50;                                   // ms
@@ -44,7 +46,7 @@ void close_socket(int socket) {
 
 Result<std::unique_ptr<Listener>> Listener::open(std::int32_t rank, transport::Secret secret, std::uint64_t timeout_ns,
                                                  std::span<const InterfaceAddress> only) {
-  auto opened = transport::open_listeners("operations that the kernel runs", only);
+  auto opened = transport::open_listeners(kPurpose, only);
   if (!opened.ok()) return opened.error();
   std::unique_ptr<Listener> made(new Listener(rank, secret, timeout_ns));
   made->listeners_ = std::move(*opened);
@@ -85,9 +87,12 @@ Result<int> Listener::connect_to(const Member& member, std::uint64_t until_ns) {
 // Accepts who connects within that time, and takes the handshakes that have come.
 void Listener::accept_for(int milliseconds) {
   std::vector<pollfd> watched;
-  for (const int one : listeners_.descriptors) watched.push_back({.fd = one, .events = POLLIN, .revents = 0});
   {
     const LockGuard guard(lock_);
+    // Where there was no descriptor for who connects, a listener would end the wait at once.
+    if (!std::exchange(full_, false)) {
+      for (const int one : listeners_.descriptors) watched.push_back({.fd = one, .events = POLLIN, .revents = 0});
+    }
     for (const Pending& one : pending_) watched.push_back({.fd = one.socket, .events = POLLIN, .revents = 0});
   }
   poll(watched.data(), watched.size(), milliseconds);
@@ -95,7 +100,10 @@ void Listener::accept_for(int milliseconds) {
   for (const int listener : listeners_.descriptors) {
     for (std::size_t i = 0; i < kMostPending; ++i) {  // the rest of them with the next call
       const int made = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      if (made < 0) break;
+      if (made < 0) {
+        full_ = transport::cannot_accept(errno, kPurpose) || full_;
+        break;
+      }
       SocketWatch::leave_out(made);
       pending_.push_back({.socket = made, .since_ns = now_ns()});
     }

@@ -68,6 +68,7 @@ class Listener {
 
   // Under the lock, by anyone.
   Mutex lock_;
+  bool full_ URAKATA_GUARDED_BY(lock_) = false;             // the last call found no descriptor for who connects
   std::vector<Pending> pending_ URAKATA_GUARDED_BY(lock_);  // the oldest first
   // (own context, rank): not taken yet
   std::map<std::pair<std::int32_t, std::int32_t>, int> accepted_ URAKATA_GUARDED_BY(lock_);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 #include <filesystem>
 #include <iterator>
 #include <thread>
+
+#include "../no_more_descriptors.hpp"
 
 namespace urakata::chain {
 namespace {
@@ -165,6 +168,18 @@ TEST(Listener, WhoNeverNamesTheSecretKeepsNoRankOut) {
   for (std::size_t i = 16; i < kMostUnauthenticated + 16; ++i) EXPECT_FALSE(silent.closed(i)) << i;
   if (first.ok()) close_all(*first);
   close_all(*second);
+}
+
+// Rank 1 has connected, and rank 0 has no descriptor for it: it sleeps until the timeout.
+TEST(Listener, WhoCannotBeAcceptedIsLeftAloneForAWhile) {
+  Ranks ranks(2, 300'000'000);
+  const Unauthenticated other(1, ranks.members[0]);
+  const NoMoreDescriptors none;
+  rusage before{}, after{};
+  ASSERT_EQ(getrusage(RUSAGE_THREAD, &before), 0);
+  EXPECT_FALSE(ranks.connect(0).ok());
+  ASSERT_EQ(getrusage(RUSAGE_THREAD, &after), 0);
+  EXPECT_GT(after.ru_nvcsw, before.ru_nvcsw);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <set>
 #include <vector>
 
+#include "../no_more_descriptors.hpp"
 #include "../seed.hpp"
 #include "base/clock.hpp"
 #include "loopback.hpp"
@@ -356,6 +357,35 @@ TEST(Wire, AHandshakeFindsTheRightListenerAndNobodyElseIsAccepted) {
   pollfd end{.fd = caller, .events = POLLIN, .revents = 0};
   while (poll(&end, 1, 0) == 0) EXPECT_TRUE(port.poll().empty());
   EXPECT_EQ(port.in_flight(), 1U);
+  close(caller);
+}
+
+// Nothing wakes who sleeps, and the connection is accepted when there is a descriptor for it.
+TEST(Wire, WhoCannotBeAcceptedWakesNobody) {
+  auto wires = job(1);
+  const int caller = socket(AF_INET, SOCK_STREAM, 0);
+  pollfd ready{.fd = wires[0]->readiness(), .events = POLLIN, .revents = 0};
+  {
+    const NoMoreDescriptors none;
+    const ListenAddress listener = loopback(wires[0]->listen_port());
+    ASSERT_EQ(connect(caller, reinterpret_cast<const sockaddr*>(&listener.address), listener.length), 0);
+    ASSERT_EQ(poll(&ready, 1, -1), 1);
+    bool wakes = true;
+    for (int i = 0; i < 1000 && wakes; ++i) {
+      wires[0]->step();
+      wakes = poll(&ready, 1, 0) != 0;
+    }
+    EXPECT_FALSE(wakes);
+  }
+  const Frame probe{.kind = FrameKind::probe, .tag = 1, .bytes = kSecret.low, .id = kSecret.high};
+  ASSERT_EQ(send(caller, &probe, sizeof probe, 0), static_cast<ssize_t>(sizeof probe));
+  Frame answer;
+  std::array<pollfd, 2> either{ready, {.fd = caller, .events = POLLIN, .revents = 0}};
+  while (recv(caller, &answer, sizeof answer, MSG_DONTWAIT) != sizeof answer) {
+    ASSERT_GT(poll(either.data(), either.size(), -1), 0);
+    wires[0]->step();
+  }
+  EXPECT_EQ(answer.kind, FrameKind::hello_ack);
   close(caller);
 }
 

@@ -6,9 +6,11 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -16,32 +18,70 @@
 
 namespace urakata::transport {
 
+namespace {
+
+constexpr const char* kPurpose = "messages between nodes";
+constexpr long kPause = 100'000'000;  // ns
+
+}  // namespace
+
 Acceptor::~Acceptor() {
   unnamed_.clear();
   close_listeners(listeners_.descriptors);
+  if (pause_end_ >= 0) close(pause_end_);
   if (set_ >= 0) close(set_);
 }
 
 Status Acceptor::open(std::span<const InterfaceAddress> only) {
   set_ = epoll_create1(EPOLL_CLOEXEC);
   if (set_ < 0) return no_wire("make an epoll set");
+  pause_end_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (pause_end_ < 0) return no_wire("make a timer");
   if (!ordered_or_bulk_.open() || !stripes_.open()) return no_wire("make an eventfd");
-  auto listeners = open_listeners("messages between nodes", only);
+  auto listeners = open_listeners(kPurpose, only);
   if (!listeners.ok()) return no_wire(listeners.error());
   listeners_ = std::move(*listeners);
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.ptr = nullptr;
-  for (const int listener : listeners_.descriptors) {
-    if (epoll_ctl(set_, EPOLL_CTL_ADD, listener, &event) != 0) return no_wire("watch a socket");
+  std::vector<int> watched = listeners_.descriptors;
+  watched.push_back(pause_end_);
+  for (const int one : watched) {
+    if (epoll_ctl(set_, EPOLL_CTL_ADD, one, &event) != 0) return no_wire("watch a socket");
   }
   return Nothing{};
 }
 
+void Acceptor::watch_listeners(std::uint32_t events) const {
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = nullptr;
+  for (const int listener : listeners_.descriptors) epoll_ctl(set_, EPOLL_CTL_MOD, listener, &event);
+}
+
+void Acceptor::pause() {
+  itimerspec times{};
+  times.it_value.tv_nsec = kPause;
+  timerfd_settime(pause_end_, 0, &times, nullptr);
+  watch_listeners(0);
+  paused_ = true;
+}
+
+// False: it is not over.
+bool Acceptor::end_pause() {
+  std::uint64_t word = 0;
+  if (read(pause_end_, &word, sizeof word) < 0) return false;
+  watch_listeners(EPOLLIN);
+  paused_ = false;
+  return true;
+}
+
 void Acceptor::accept_connections() {
+  if (paused_ && !end_pause()) return;
   for (const int listener : listeners_.descriptors) {
     for (std::size_t i = 0; i < kMostUnauthenticated; ++i) {  // the rest of them with the next poll
       const int made = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (made < 0 && cannot_accept(errno, kPurpose)) return pause();
       if (made < 0) break;
       set_option(made, IPPROTO_TCP, TCP_NODELAY, 1);
       keep_alive(made, timeout_ns_);

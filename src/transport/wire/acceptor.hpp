@@ -6,6 +6,9 @@
 // also younger ones. A connection that has named it goes to its owner: by claim() to the Wire, by hand_over() to the
 // owner of the program's own messages or of stripes.
 //
+// Without a descriptor for a connection the listeners stay readable, and would wake all who sleep. So they are not
+// watched for a tenth of a second.
+//
 // Thread-safety: under the Wire's lock; port(), set() and the queues' descriptor() are constant once open() has
 // returned.
 #pragma once
@@ -39,10 +42,11 @@ class Acceptor {
 
   // The same at all addresses at which this process listens.
   std::uint16_t port() const { return listeners_.port; }
-  // An epoll set: the listeners, whose events have no pointer, and the connections here, whose events point to them.
+  // An epoll set: the listeners and the end of a pause, whose events have no pointer, and the connections here, whose
+  // events point to them.
   int set() const { return set_; }
 
-  // A listener is ready.
+  // A listener is ready, or a pause is over.
   void accept_connections();
   // Gives up a connection to whoever calls. nullptr: it is none of those here.
   std::unique_ptr<Connection> claim(const Connection& one);
@@ -59,11 +63,16 @@ class Acceptor {
   void close_surplus();
 
  private:
+  void watch_listeners(std::uint32_t events) const;
+  void pause();
+  bool end_pause();
   void close_silent();
 
   const std::uint64_t timeout_ns_;
   ListenSockets listeners_;
   int set_ = -1;
+  int pause_end_ = -1;  // timer, made in time: in a pause there may be no descriptor for it
+  bool paused_ = false;
   AcceptedQueue ordered_or_bulk_;
   AcceptedQueue stripes_;
   std::vector<std::unique_ptr<Connection>> unnamed_;  // the oldest first

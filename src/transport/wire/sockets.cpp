@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/log.hpp"
 #include "base/socket_watch.hpp"
 #include "base/system_error.hpp"
 
@@ -130,6 +131,13 @@ void close_listeners(std::span<const int> descriptors) {
     SocketWatch::closed(descriptor);
     close(descriptor);
   }
+}
+
+bool cannot_accept(int code, const char* purpose) {
+  if (code != EMFILE && code != ENFILE && code != ENOBUFS && code != ENOMEM) return false;
+  log::warning("cannot accept connections for %s: %s; they wait until there is room (limit of open files: ulimit -n)",
+               purpose, std::strerror(code));
+  return true;
 }
 
 void keep_alive(int connection, std::uint64_t timeout_ns) {

@@ -43,6 +43,10 @@ struct ListenSockets {
 Result<ListenSockets> open_listeners(const char* purpose, std::span<const InterfaceAddress> only);
 void close_listeners(std::span<const int> descriptors);
 
+// Is this the errno of an accept() without a descriptor or memory for the connection? The connection waits, and its
+// listener stays readable: no thread should sleep by it for a while. Tells the user, once. `purpose`: as above.
+bool cannot_accept(int code, const char* purpose);
+
 // An idle connection is asked for a sign of life after half of the timeout, and a few times more in the other half.
 void keep_alive(int connection, std::uint64_t timeout_ns);
 
