@@ -59,8 +59,9 @@ bool Offload::all_have_it() {
   return false;
 }
 
-// Gives what waited for the cells that are there now.
+// Gives what waited for the cells that are there now. The first operation may end by that.
 void Offload::give_waiting() {
+  bool any = false;
   for (BegunOperation& operation : begun_) {
     if (operation.given) continue;
     if (!cells_.has_cell(operation.number)) break;
@@ -68,7 +69,9 @@ void Offload::give_waiting() {
     if (on_progress_thread && operation.work.reducer != nullptr && operation.work.reducer->callers_only) break;
     give(operation, operation.waiting.data());
     operation.waiting.clear();
+    any = true;
   }
+  if (any) begun_.note_awaited();
 }
 
 void Offload::reap(std::vector<Done>& done) {

@@ -288,6 +288,29 @@ TEST(Offload, WhoHasLeftIsNotWaitedFor) {
   EXPECT_TRUE(root.all_have_it());
 }
 
+// A rank that only gives has ended an operation as soon as there is a cell for it, which reap() may find.
+TEST(Offload, AnOperationThatEndsWithItsCellIsTold) {
+  Network network(2);
+  const Offload::Work work{URA_XDP_FORM(URA_XDP_REDUCE, 0, URA_XDP_SUM, URA_XDP_F64, 8),
+                           reduce::builtin(reduce::Op::sum, reduce::Type::f64)};
+  const std::array<std::byte, 8> bytes{};
+  Offload& giver = *network.offloads[1];
+  std::vector<Offload::Done> done;
+  for (unsigned i = 0; i <= URA_XDP_CELLS; ++i) {
+    ASSERT_TRUE(giver.start(work, bytes.data(), nullptr, nullptr));
+    giver.reap(done);
+  }
+  EXPECT_EQ(done.size(), std::size_t{URA_XDP_CELLS});
+  EXPECT_FALSE(giver.readiness());
+  giver.note_left(0b01);
+  giver.reap(done);
+  EXPECT_EQ(done.size(), std::size_t{URA_XDP_CELLS});
+  EXPECT_TRUE(giver.readiness());
+  giver.reap(done);
+  EXPECT_EQ(done.size(), std::size_t{URA_XDP_CELLS} + 1);
+  EXPECT_FALSE(giver.readiness());
+}
+
 TEST(Offload, WhoeverLacksItIsAskedUntilItHasIt) {
   Network network(2);
   const Offload::Work work{URA_XDP_FORM(URA_XDP_BCAST, 0, 0, 0, 8), nullptr};
