@@ -186,6 +186,12 @@ def test_disconnecting_waits_for_requests_given_back(folder: Path, name: str) ->
 
 
 @pytest.mark.parametrize("name", MPI_NAMES)
+def test_disconnecting_while_another_thread_waits(folder: Path, name: str) -> None:
+    mpi = named(name)
+    passes(space_job(mpi, 2, [str(compiled(mpi, "disconnect_while_another_waits", folder))]))
+
+
+@pytest.mark.parametrize("name", MPI_NAMES)
 def test_sends_that_have_left_are_not_cancelled(folder: Path, name: str) -> None:
     mpi = named(name)
     passes(space_job(mpi, 2, [str(compiled(mpi, "cancelled_sends", folder))]))

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "shim/collectives/collective_operations.hpp"
 #include "shim/communicators/communicator.hpp"
 #include "shim/process/profiled.hpp"
@@ -49,7 +50,10 @@ std::uint64_t ExchangeOperations::received(const Request& request) const {
 }
 
 void ExchangeOperations::clear(Request& request) const {
-  request.exchange_comm.store(nullptr, std::memory_order_release);
+  {
+    const LockGuard guard(exchange_lock);  // MPI_Comm_disconnect may look at the exchange
+    request.exchange_comm.store(nullptr, std::memory_order_release);
+  }
   if (request.exchange != nullptr) {
     NeighbourExchange::abandon(std::move(request.exchange), std::exchange(request.types, {}));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/mutex.hpp"
 #include "shim/process/space.hpp"
 #include "shim/progress/wait_until.hpp"
 #include "shim/requests/request.hpp"
@@ -24,8 +25,11 @@ bool may_need_native(const Request& request) {
 template <class Is>
 bool any_request(const EndpointComm& endpoint_comm, Is is) {
   const std::uint32_t made = request_table.made.load(std::memory_order_acquire);
-  return std::any_of(request_table.requests, request_table.requests + made,
-                     [&](Request& request) { return request.endpoint_comm() == &endpoint_comm && is(request); });
+  return std::any_of(request_table.requests, request_table.requests + made, [&](Request& request) {
+    if (request.endpoint_comm() != &endpoint_comm) return false;
+    const LockGuard guard(exchange_lock);  // another thread may end an exchange
+    return request.endpoint_comm() == &endpoint_comm && is(request);
+  });
 }
 
 }  // namespace

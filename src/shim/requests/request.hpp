@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/handle_map.hpp"
+#include "base/spin_lock.hpp"
 #include "observe/call_site.hpp"
 #include "observe/message_overlap.hpp"
 #include "observe/message_site.hpp"
@@ -105,6 +106,10 @@ struct RequestTable {
   std::uintptr_t offset_of(MPI_Request handle) const { return bits(handle) - base.load(std::memory_order_relaxed); }
 };
 [[gnu::visibility("hidden")]] extern constinit RequestTable request_table;
+
+// For a look at an exchange of another thread's request: while it is held, a request whose `exchange_comm` is set keeps
+// its exchange.
+[[gnu::visibility("hidden")]] extern constinit SpinLock exchange_lock;
 
 inline MPI_Request Request::handle() const {
   MPI_Request value{};
