@@ -364,7 +364,7 @@ TEST(Wire, AHandshakeFindsTheRightListenerAndNobodyElseIsAccepted) {
 TEST(Wire, WhoCannotBeAcceptedWakesNobody) {
   auto wires = job(1);
   const int caller = socket(AF_INET, SOCK_STREAM, 0);
-  pollfd ready{.fd = wires[0]->readiness(), .events = POLLIN, .revents = 0};
+  pollfd ready{.fd = wires[0]->descriptor(), .events = POLLIN, .revents = 0};
   {
     const NoMoreDescriptors none;
     const ListenAddress listener = loopback(wires[0]->listen_port());

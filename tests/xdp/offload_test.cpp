@@ -301,14 +301,14 @@ TEST(Offload, AnOperationThatEndsWithItsCellIsTold) {
     giver.reap(done);
   }
   EXPECT_EQ(done.size(), std::size_t{URA_XDP_CELLS});
-  EXPECT_FALSE(giver.readiness());
+  EXPECT_FALSE(giver.can_progress());
   giver.note_left(0b01);
   giver.reap(done);
   EXPECT_EQ(done.size(), std::size_t{URA_XDP_CELLS});
-  EXPECT_TRUE(giver.readiness());
+  EXPECT_TRUE(giver.can_progress());
   giver.reap(done);
   EXPECT_EQ(done.size(), std::size_t{URA_XDP_CELLS} + 1);
-  EXPECT_FALSE(giver.readiness());
+  EXPECT_FALSE(giver.can_progress());
 }
 
 TEST(Offload, WhoeverLacksItIsAskedUntilItHasIt) {
