@@ -169,14 +169,14 @@ TEST(WireLinkStripes, ASendThatEndsAsAPeerIsLostIsToldAtOnce) {
   }
   link.send_payload(LinkPeer{2}, kLong, {payload.data(), payload.size(), nullptr}, payload.size(), kLong);
   told[0].on_sent = [&] {
-    if (!link.failed(LinkPeer{1})) return;
+    if (!link.is_lost(LinkPeer{1})) return;
     while (!nodes[0].stripes->settled()) receiver.poll(told[2]);
   };
   nodes[1].endpoint.reset();
   nodes[1].link.reset();
   nodes[1].stripes.reset();
   nodes[1].wire.reset();
-  while (!link.failed(LinkPeer{1})) {  // in each poll a short send ends
+  while (!link.is_lost(LinkPeer{1})) {  // in each poll a short send ends
     const p2p::LinkTicket ticket{next += 2};
     receiver.send_cts(LinkPeer{0}, ticket, ticket, {&word_room, 1, nullptr}, 1);
     link.send_payload(LinkPeer{2}, ticket, {&word, 1, nullptr}, 1, ticket);
