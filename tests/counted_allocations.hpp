@@ -20,13 +20,16 @@ inline void* allocate(std::size_t bytes, std::size_t alignment) {
   return memory;
 }
 
+// Not inline: GCC would warn that memory of operator new is given to free().
+[[gnu::noinline]] inline void release(void* memory) noexcept { std::free(memory); }
+
 }  // namespace urakata::test
 
 void* operator new(std::size_t bytes) { return urakata::test::allocate(bytes, alignof(std::max_align_t)); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return urakata::test::allocate(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { urakata::test::release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { urakata::test::release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { urakata::test::release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { urakata::test::release(memory); }
