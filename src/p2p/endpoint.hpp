@@ -154,7 +154,10 @@ class Endpoint {
 
   // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release(), and nothing
   // is under way by the link.
-  bool idle() const { return lists_.empty() && link_idle(); }
+  bool idle() {
+    const Guard guard(lock_);
+    return lists_.empty() && link_idle();
+  }
 
   // Has the rank requests that it has not given back, or that go on by themselves? By any thread.
   bool open() const { return signals_.open(); }

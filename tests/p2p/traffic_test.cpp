@@ -335,6 +335,39 @@ TEST(Traffic, ASendThatIsTestedIsSetAside) {
   }
 }
 
+// One thread sends 1 2 ... 2000 to an inbox that runs full, and gives its requests back; another asks all the time
+// whether nothing is left.
+TEST(Traffic, AnotherThreadMayAskWhetherNothingIsLeft) {
+  constexpr std::uint64_t kMany = 2000;
+  Endpoint sender(Callers::many);
+  Endpoint receiver(Callers::one);
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    while (!over.load()) sender.idle();
+  });
+  std::vector<std::uint64_t> numbers(kMany);
+  for (std::uint64_t i = 0; i < kMany; ++i) {
+    numbers[i] = i + 1;
+    Request* const send = sender.send(receiver.port(), {1, 0, 0},
+                                      {reinterpret_cast<std::byte*>(&numbers[i]), 8, nullptr}, Mode::standard);
+    if (send != nullptr) sender.release(*send);
+  }
+  EXPECT_FALSE(sender.idle());
+  for (std::uint64_t i = 0; i < kMany; ++i) {
+    std::uint64_t got = 0;
+    Request& receive = receiver.receive({1, 0, 0}, {reinterpret_cast<std::byte*>(&got), 8, nullptr});
+    while (!receive.done()) {
+      receiver.progress();
+      sender.progress();
+    }
+    receiver.release(receive);
+    EXPECT_EQ(got, i + 1);
+  }
+  EXPECT_TRUE(sender.idle());
+  over.store(true);
+  other.join();
+}
+
 // 1 posts receives of 8, 300 and 100 000 bytes and goes its way; its progress thread takes in what 0 sends and waits
 // for.
 TEST(Traffic, MovesWhileTheRankIsAway) {
