@@ -16,6 +16,8 @@
 #define URAKATA_GUARD_TYPE URAKATA_ANNOTATION(scoped_lockable)
 // Of a field: touched only by who holds the lock.
 #define URAKATA_GUARDED_BY(lock) URAKATA_ANNOTATION(guarded_by(lock))
+// Of a pointer: what it points to is touched only by who holds the lock.
+#define URAKATA_POINTEE_GUARDED_BY(lock) URAKATA_ANNOTATION(pt_guarded_by(lock))
 // Of a function: called only by who holds the lock; only by who does not.
 #define URAKATA_REQUIRES(lock) URAKATA_ANNOTATION(requires_capability(lock))
 #define URAKATA_EXCLUDES(lock) URAKATA_ANNOTATION(locks_excluded(lock))

@@ -62,6 +62,9 @@ class URAKATA_LOCK_TYPE CallerLock {
     return callers_ == Callers::many;
   }
 
+  // The analysis is told that the caller holds it, as by Mutex::assert_held(). Does nothing.
+  void assert_held() const URAKATA_ANNOTATION(assert_capability(this)) {}
+
  private:
   void begin_as_program() {
     program_in_.store(true, std::memory_order_relaxed);

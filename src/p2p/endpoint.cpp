@@ -121,7 +121,10 @@ bool Endpoint::push(Request& send) {
 }
 
 bool Endpoint::flush() {
-  return lists_.take_pending([&](Request& send) { return push(send); });
+  return lists_.take_pending([&](Request& send) {
+    lock_.assert_held();
+    return push(send);
+  });
 }
 
 // --- receives ---

@@ -33,6 +33,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/mutex.hpp"
 #include "p2p/backoff.hpp"
 #include "p2p/caller_lock.hpp"
 #include "p2p/copying.hpp"
@@ -169,52 +170,53 @@ class Endpoint {
 
   class Pairs;
 
-  Pairs* pairs() const { return pairs_.load(std::memory_order_acquire); }
-  const Slot* soon_here();
-  Request* send_unpaired(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
+  Pairs* pairs() const URAKATA_REQUIRES(lock_) { return pairs_.load(std::memory_order_acquire); }
+  const Slot* soon_here() URAKATA_REQUIRES(lock_);
+  Request* send_unpaired(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode) URAKATA_REQUIRES(lock_);
   // `asks`: whether the send asks for a matched persistent pair; it must then not finish before its receive has
   // matched.
-  Request& make_send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode, bool whole,
-                     bool asks = false);
-  void launch(Request& send);
-  Rts rts_of(Request& send);
-  bool push(Request& send);
-  bool flush();
-  void arrive(const Slot& slot);
-  Unexpected& keep(const Slot& slot);
-  void deliver(Request& receive, const Slot& slot);
-  void deliver(Request& receive, Unexpected& message);
-  void match(Request& receive);
-  void prepare_probe(const Envelope& pattern);
-  bool match_unexpected(Request& receive);
-  Request& new_request();
-  void finish(Request& request);
-  void recycle(Request& request);
-  void dispose(Request& request);
-  void reap();  // disposes of sends given back that have ended meanwhile
-  void release_with_care(Request& request, void (*release_layout)(const Request&));
+  Request& make_send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode, bool whole, bool asks = false)
+      URAKATA_REQUIRES(lock_);
+  void launch(Request& send) URAKATA_REQUIRES(lock_);
+  Rts rts_of(Request& send) URAKATA_REQUIRES(lock_);
+  bool push(Request& send) URAKATA_REQUIRES(lock_);
+  bool flush() URAKATA_REQUIRES(lock_);
+  void arrive(const Slot& slot) URAKATA_REQUIRES(lock_);
+  Unexpected& keep(const Slot& slot) URAKATA_REQUIRES(lock_);
+  void deliver(Request& receive, const Slot& slot) URAKATA_REQUIRES(lock_);
+  void deliver(Request& receive, Unexpected& message) URAKATA_REQUIRES(lock_);
+  void match(Request& receive) URAKATA_REQUIRES(lock_);
+  void prepare_probe(const Envelope& pattern) URAKATA_REQUIRES(lock_);
+  bool match_unexpected(Request& receive) URAKATA_REQUIRES(lock_);
+  Request& new_request() URAKATA_REQUIRES(lock_);
+  void finish(Request& request) URAKATA_REQUIRES(lock_);
+  void recycle(Request& request) URAKATA_REQUIRES(lock_);
+  void dispose(Request& request) URAKATA_REQUIRES(lock_);
+  void reap() URAKATA_REQUIRES(lock_);  // disposes of sends given back that have ended meanwhile
+  void release_with_care(Request& request, void (*release_layout)(const Request&)) URAKATA_REQUIRES(lock_);
 
   // rendezvous.cpp
-  bool exchanging() const;  // are there receives that wait for messages?
-  void prepare(Request& send, Mode mode, bool asks);
-  bool copy_aside(Request& send);
-  void pull(Request& receive, const Rts& rts);
-  bool pull_shared(Request& receive, const Rts& rts);
-  bool finish_shared(Request& receive);
-  void end_rendezvous(Request& receive);
+  bool exchanging() const URAKATA_REQUIRES(lock_);  // are there receives that wait for messages?
+  void prepare(Request& send, Mode mode, bool asks) URAKATA_REQUIRES(lock_);
+  bool copy_aside(Request& send) URAKATA_REQUIRES(lock_);
+  void pull(Request& receive, const Rts& rts) URAKATA_REQUIRES(lock_);
+  bool pull_shared(Request& receive, const Rts& rts) URAKATA_REQUIRES(lock_);
+  bool finish_shared(Request& receive) URAKATA_REQUIRES(lock_);
+  void end_rendezvous(Request& receive) URAKATA_REQUIRES(lock_);
 
   // link_messages.cpp
   class LinkMessages;
-  bool link_can_progress() const;
-  bool step_link();
-  bool link_idle() const;
-  void deliver_link_message(Request& receive, Unexpected& message);
+  // Without the lock, and so not analysed: LinkMessages::can_progress() is for any thread.
+  bool link_can_progress() const URAKATA_NOT_ANALYSED;
+  bool step_link() URAKATA_REQUIRES(lock_);
+  bool link_idle() const URAKATA_REQUIRES(lock_);
+  void deliver_link_message(Request& receive, Unexpected& message) URAKATA_REQUIRES(lock_);
 
   // progress.cpp
   void wait_long(Request& request);
   bool can_progress() const;
-  void note_stream();
-  bool step(const Request* awaited = nullptr);
+  void note_stream() URAKATA_REQUIRES(lock_);
+  bool step(const Request* awaited = nullptr) URAKATA_REQUIRES(lock_);
 
   // Constant after construction.
   const BackoffSettings backoff_settings_;
@@ -223,18 +225,18 @@ class Endpoint {
   alignas(kLine) CallerLock lock_;  // by any thread of the rank that may call; in one line with the queues of matching_
 
   // Touched by the thread that holds the lock, and by nobody else; locking acquires, unlocking releases.
-  Matching matching_;
-  RequestLists lists_;
-  Pool<Request> requests_;
-  UnexpectedPool unexpected_;
-  PayloadMemory memory_;
-  Signals signals_;    // read by any thread of the rank
-  Outbound outbound_;  // in one line with signals_
+  Matching matching_ URAKATA_GUARDED_BY(lock_);
+  RequestLists lists_ URAKATA_GUARDED_BY(lock_);
+  Pool<Request> requests_ URAKATA_GUARDED_BY(lock_);
+  UnexpectedPool unexpected_ URAKATA_GUARDED_BY(lock_);
+  PayloadMemory memory_ URAKATA_GUARDED_BY(lock_);
+  Signals signals_;                              // read by any thread of the rank
+  Outbound outbound_ URAKATA_GUARDED_BY(lock_);  // in one line with signals_
 
   // nullptr: no link. Constant after attach(); here because whoever waits reads it with signals_.
-  std::unique_ptr<LinkMessages> link_messages_;
+  std::unique_ptr<LinkMessages> link_messages_ URAKATA_POINTEE_GUARDED_BY(lock_);
   std::atomic<Pairs*> pairs_{nullptr};  // constant once set
-  std::unique_ptr<Pairs> own_pairs_;
+  std::unique_ptr<Pairs> own_pairs_ URAKATA_GUARDED_BY(lock_);
 
   // By every rank of the space.
   Port port_;
@@ -242,5 +244,4 @@ class Endpoint {
 
 }  // namespace urakata::p2p
 
-#include "base/mutex.hpp"
 #include "p2p/fast_path.hpp"

@@ -37,6 +37,7 @@ Request* Endpoint::send(LinkPeer to, const Envelope& envelope, const Buffer& buf
 void Endpoint::fail_receives(std::uint32_t context, std::int32_t source) {
   const Guard guard(lock_);
   matching_.take_receives(context, source, [&](Request& receive) {
+    lock_.assert_held();
     receive.result = {source, receive.envelope.tag, 0, Outcome::failed};
     finish(receive);
   });
@@ -67,6 +68,7 @@ void Endpoint::deliver_link_message(Request& receive, Unexpected& message) {
 // --- sends ---
 
 Request* Endpoint::LinkMessages::send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
+  assert_held();
   const std::uint64_t bytes = buffer.bytes();
   const bool broken = link.is_lost(to);
   const bool eager = bytes <= link.eager_bytes();
@@ -120,6 +122,7 @@ bool Endpoint::LinkMessages::send_eager(LinkPeer to, const Envelope& envelope, c
 }
 
 bool Endpoint::LinkMessages::cts(LinkPeer from, LinkTicket send, LinkTicket receive, std::uint64_t bytes) {
+  assert_held();
   Request* const request = rts_sent_.take(
       [&](const Request& r) { return ticket_of(r) == send && r.peer == from && bytes <= bytes_of(r.source); });
   if (request == nullptr) return false;
@@ -135,6 +138,7 @@ bool Endpoint::LinkMessages::cts(LinkPeer from, LinkTicket send, LinkTicket rece
 }
 
 void Endpoint::LinkMessages::sent(LinkTicket send) {
+  assert_held();
   if (Request* const request = sending_.take([&](const Request& r) { return ticket_of(r) == send; })) {
     end(*request);
     here_.finish(*request);
@@ -158,6 +162,7 @@ Unexpected& Endpoint::LinkMessages::keep(LinkPeer from, const Envelope& envelope
 
 void Endpoint::LinkMessages::eager(LinkPeer from, const Envelope& envelope, std::byte* payload, std::uint64_t bytes,
                                    LinkTicket send) {
+  assert_held();
   if (Request* const receive = match(envelope)) {
     const bool later = receive->buffer.needs_library() && !may_unpack() && put_off(*receive, payload, bytes);
     if (!later) here_.memory_.store(*receive, payload, bytes);
@@ -172,6 +177,7 @@ void Endpoint::LinkMessages::eager(LinkPeer from, const Envelope& envelope, std:
 }
 
 void Endpoint::LinkMessages::rts(LinkPeer from, const Envelope& envelope, std::uint64_t bytes, LinkTicket send) {
+  assert_held();
   if (Request* const receive = match(envelope)) {
     accept(*receive, from, bytes, send);
   } else {
@@ -180,6 +186,7 @@ void Endpoint::LinkMessages::rts(LinkPeer from, const Envelope& envelope, std::u
 }
 
 void Endpoint::LinkMessages::deliver(Request& receive, Unexpected& message) {
+  assert_held();
   const LinkPeer from = message.peer;
   const std::uint64_t bytes = message.bytes;
   const LinkTicket ticket = message.ticket;
@@ -224,6 +231,7 @@ void Endpoint::LinkMessages::accept(Request& receive, LinkPeer from, std::uint64
 }
 
 void Endpoint::LinkMessages::received(LinkTicket ticket) {
+  assert_held();
   Request* const receive = receiving_.take([&](const Request& r) { return ticket_of(r) == ticket; });
   if (receive == nullptr) return;
   end(*receive);
@@ -256,6 +264,7 @@ bool Endpoint::LinkMessages::unpack_put_off() {
   if (to_unpack_.empty()) return false;
   any_to_unpack_.store(false, std::memory_order_relaxed);
   to_unpack_.take_all([&](Request& receive) {
+    assert_held();
     unpack(receive);
     return true;
   });
@@ -291,10 +300,12 @@ Transfer Endpoint::LinkMessages::transfer(const Request& request) const {
 
 // Receives in to_unpack_ have their payload, and end well.
 void Endpoint::LinkMessages::failed(LinkPeer peer) {
+  assert_held();
   for (Queue<Request>* queue : {&rts_sent_, &sending_, &receiving_}) {
     queue->take_all([&](Request& request) {
       if (request.peer != peer) return false;
       request.result.outcome = Outcome::failed;
+      assert_held();
       here_.finish(request);
       return true;
     });

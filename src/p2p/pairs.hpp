@@ -10,7 +10,8 @@
 // Part of endpoint.hpp, which includes this file behind the class.
 //
 // Thread-safety: all functions under the endpoint's lock; can_progress() by any thread if several threads use the
-// endpoint.
+// endpoint. What the endpoint calls asserts that lock, since clang's analysis does not know that here_.lock_ is the lock
+// that the endpoint has taken.
 #pragma once
 
 #include <array>
@@ -34,8 +35,12 @@ class Endpoint::Pairs final : public Port::Further {
   void end(Persistent& persistent, Request* open);
 
   // Before an ordinary send, receive or probe.
-  bool sends_to(const Port& to) const { return out_[place_of(to)] != nullptr; }
+  bool sends_to(const Port& to) const {
+    assert_held();
+    return out_[place_of(to)] != nullptr;
+  }
   bool receives_from(std::int32_t source) const {
+    assert_held();
     return source == kAnySource ? ends_ != 0 : in_[place_of(source)] != nullptr;
   }
   void before_send(const Port& to, const Envelope& envelope);
@@ -48,11 +53,16 @@ class Endpoint::Pairs final : public Port::Further {
   // Takes the puts that have come. Returns whether there were any.
   bool step();
   bool can_progress() const override;
-  bool waits() const { return !waiting_.empty(); }  // whether a started receive waited at the last poll
+  // Whether a started receive waited at the last poll.
+  bool waits() const {
+    assert_held();
+    return !waiting_.empty();
+  }
   // If the request is a pair's receive: polls for its put, and nothing else, for a short time.
   void await(const Request& request);
 
  private:
+  void assert_held() const URAKATA_ANNOTATION(assert_capability(here_.lock_)) {}  // as that of the lock
   static constexpr std::size_t kPlaces = 64;
   static std::size_t place_of(std::int32_t source) { return static_cast<std::uint32_t>(source) % kPlaces; }
   static std::size_t place_of(const Port& port) {
@@ -60,37 +70,43 @@ class Endpoint::Pairs final : public Port::Further {
   }
 
   // pairs_out.cpp
-  Put* free_entry(SendEnd& end) const;
-  Request* put(SendEnd& end, Put& entry, const Buffer& buffer, Mode mode);
-  Request* ask(Persistent& send, Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode);
-  void end(SendEnd& end);
-  SendEnd& new_end();
+  Put* free_entry(SendEnd& end) const URAKATA_REQUIRES(here_.lock_);
+  Request* put(SendEnd& end, Put& entry, const Buffer& buffer, Mode mode) URAKATA_REQUIRES(here_.lock_);
+  Request* ask(Persistent& send, Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode)
+      URAKATA_REQUIRES(here_.lock_);
+  void end(SendEnd& end) URAKATA_REQUIRES(here_.lock_);
+  SendEnd& new_end() URAKATA_REQUIRES(here_.lock_);
 
   // pairs_in.cpp
-  bool alone(const Envelope& key) const;
-  void take(ReceiveEnd& end, Put& put);
-  void tell(ReceiveEnd& end);
-  void close(ReceiveEnd& end);
-  bool settle();
-  void hand_over(ReceiveEnd& end);
-  void empty_inbox();
-  void forget_ended();
-  void note() { busy_.store(!waiting_.empty() || !closed_.empty(), std::memory_order_relaxed); }
+  bool alone(const Envelope& key) const URAKATA_REQUIRES(here_.lock_);
+  void take(ReceiveEnd& end, Put& put) URAKATA_REQUIRES(here_.lock_);
+  void tell(ReceiveEnd& end) URAKATA_REQUIRES(here_.lock_);
+  void close(ReceiveEnd& end) URAKATA_REQUIRES(here_.lock_);
+  bool settle() URAKATA_REQUIRES(here_.lock_);
+  void hand_over(ReceiveEnd& end) URAKATA_REQUIRES(here_.lock_);
+  void empty_inbox() URAKATA_REQUIRES(here_.lock_);
+  void forget_ended() URAKATA_REQUIRES(here_.lock_);
+  void note() URAKATA_REQUIRES(here_.lock_) {
+    busy_.store(!waiting_.empty() || !closed_.empty(), std::memory_order_relaxed);
+  }
 
   Endpoint& here_;
   const bool one_thread_;
 
-  std::array<SendEnd*, kPlaces> out_{};
-  std::vector<std::unique_ptr<SendEnd>> made_;
-  std::vector<SendEnd*> leaving_;  // endpoints that have ended and had not been released at the last check
-  std::vector<SendEnd*> free_;
-  std::uint64_t generation_ = 0;
+  std::array<SendEnd*, kPlaces> out_ URAKATA_GUARDED_BY(here_.lock_){};
+  std::vector<std::unique_ptr<SendEnd>> made_ URAKATA_GUARDED_BY(here_.lock_);
+  // Endpoints that have ended and had not been released at the last check.
+  std::vector<SendEnd*> leaving_ URAKATA_GUARDED_BY(here_.lock_);
+  std::vector<SendEnd*> free_ URAKATA_GUARDED_BY(here_.lock_);
+  std::uint64_t generation_ URAKATA_GUARDED_BY(here_.lock_) = 0;
 
-  std::array<std::unique_ptr<ReceiveEnd>, kPlaces> in_{};
-  std::size_t ends_ = 0;              // number of endpoints of receives
-  std::vector<ReceiveEnd*> waiting_;  // endpoints whose put had not come at the last poll; capacity for all
-  std::vector<ReceiveEnd*> closed_;   // closed endpoints that their senders have not ended
-  std::atomic<bool> busy_{false};     // whether `waiting_` or `closed_` has elements; relaxed
+  std::array<std::unique_ptr<ReceiveEnd>, kPlaces> in_ URAKATA_GUARDED_BY(here_.lock_){};
+  std::size_t ends_ URAKATA_GUARDED_BY(here_.lock_) = 0;  // number of endpoints of receives
+  // Endpoints whose put had not come at the last poll; capacity for all.
+  std::vector<ReceiveEnd*> waiting_ URAKATA_GUARDED_BY(here_.lock_);
+  // Closed endpoints that their senders have not ended.
+  std::vector<ReceiveEnd*> closed_ URAKATA_GUARDED_BY(here_.lock_);
+  std::atomic<bool> busy_{false};  // whether `waiting_` or `closed_` has elements; relaxed
 };
 
 }  // namespace urakata::p2p

@@ -30,6 +30,7 @@ bool same_sender(const Envelope& a, const Envelope& b) { return a.context == b.c
 // --- starts ---
 
 Request& Endpoint::Pairs::start(Persistent& receive, const Envelope& pattern, const Buffer& buffer) {
+  assert_held();
   ++receive.starts;
   if (ReceiveEnd* const end = receive.in) {
     Request& request = *end->request;
@@ -62,6 +63,7 @@ bool Endpoint::Pairs::keeps(Persistent& receive, const Request& request) {
 }
 
 void Endpoint::Pairs::end(Persistent& persistent, Request* open) {
+  assert_held();
   if (persistent.out != nullptr) end(*persistent.out);
   if (persistent.in != nullptr) {
     close(*persistent.in);
@@ -81,6 +83,7 @@ bool Endpoint::Pairs::alone(const Envelope& key) const {
 }
 
 void Endpoint::Pairs::meet(Request& receive, const Rts& rts) {
+  assert_held();
   Persistent& owner = *receive.persistent;
   const Envelope& key = receive.envelope;
   if (owner.in != nullptr || rts.sender == &here_.port_ || key.source == kAnySource || key.tag == kAnyTag ||
@@ -144,6 +147,7 @@ void Endpoint::Pairs::tell(ReceiveEnd& end) {
 }
 
 bool Endpoint::Pairs::step() {
+  assert_held();
   bool moved = false;
   for (std::size_t i = waiting_.size(); i-- > 0;) {
     ReceiveEnd& end = *waiting_[i];
@@ -162,6 +166,7 @@ bool Endpoint::Pairs::step() {
 
 bool Endpoint::Pairs::can_progress() const {
   if (!one_thread_) return busy_.load(std::memory_order_relaxed);
+  assert_held();  // as always where one thread calls
   const auto here = [](const ReceiveEnd* end) { return end->next_put() != nullptr; };
   return std::any_of(waiting_.begin(), waiting_.end(),
                      [&](const ReceiveEnd* end) { return end->waiting && here(end); }) ||
@@ -171,6 +176,7 @@ bool Endpoint::Pairs::can_progress() const {
 void Endpoint::Pairs::await(const Request& request) {
   constexpr unsigned kMostPauses = 128;
   if (!one_thread_ || request.persistent == nullptr) return;
+  assert_held();  // as always where one thread calls
   ReceiveEnd* const end = request.persistent->in;
   if (end == nullptr || end->request != &request || !end->waiting) return;
   const unsigned pauses = here_.backoff_settings_.pauses;
@@ -207,6 +213,7 @@ void Endpoint::Pairs::close(ReceiveEnd& end) {
 }
 
 void Endpoint::Pairs::before_receive(const Envelope& pattern) {
+  assert_held();
   const bool any = pattern.source == kAnySource;
   const std::size_t first = any ? 0 : place_of(pattern.source);
   const std::size_t last = any ? kPlaces - 1 : first;
@@ -228,6 +235,7 @@ void Endpoint::Pairs::before_receive(const Envelope& pattern) {
 }
 
 void Endpoint::Pairs::before_arrival(const Envelope& envelope, std::uint32_t order) {
+  assert_held();
   bool found = false;
   for (ReceiveEnd* end = in_[place_of(envelope.source)].get(); end != nullptr; end = end->next.get()) {
     if (!same_sender(end->key, envelope)) continue;
@@ -323,6 +331,7 @@ void Endpoint::Pairs::hand_over(ReceiveEnd& end) {
 void Endpoint::Pairs::forget_ended() {
   const std::size_t before = closed_.size();
   std::erase_if(closed_, [&](ReceiveEnd* end) {
+    assert_held();
     if (end->ended.load(std::memory_order_acquire) != end->taken + 1) return false;
     end->sender->released.store(end->generation, std::memory_order_release);
     std::unique_ptr<ReceiveEnd>* link = &in_[place_of(end->key.source)];

@@ -46,6 +46,7 @@ constexpr std::uint64_t kMostBackoff = 1024;  // starts
 }  // namespace
 
 Request* Endpoint::Pairs::start(Persistent& send, Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode) {
+  assert_held();
   ++send.starts;
   if (send.out != nullptr) {
     if (Put* const entry = free_entry(*send.out)) return put(*send.out, *entry, buffer, mode);
@@ -118,6 +119,7 @@ Request* Endpoint::Pairs::ask(Persistent& send, Port& to, const Envelope& envelo
 }
 
 void Endpoint::Pairs::before_send(const Port& to, const Envelope& envelope) {
+  assert_held();
   for (SendEnd* end = out_[place_of(to)]; end != nullptr; end = end->next) {
     if (end->to != &to || end->key != envelope) continue;
     this->end(*end);  // the key's only pair (invariant 1)
@@ -144,6 +146,7 @@ void Endpoint::Pairs::end(SendEnd& end) {
 
 SendEnd& Endpoint::Pairs::new_end() {
   std::erase_if(leaving_, [&](SendEnd* end) {
+    assert_held();
     if (end->released.load(std::memory_order_acquire) != end->generation) return false;
     free_.push_back(end);
     return true;

@@ -81,7 +81,12 @@ bool Endpoint::step(const Request* awaited) {
       moved = true;
     }
   }
-  if (lists_.any_finishing()) lists_.take_finishing([&](Request& r) { return finish_shared(r) && (moved = true); });
+  if (lists_.any_finishing()) {
+    lists_.take_finishing([&](Request& r) {
+      lock_.assert_held();
+      return finish_shared(r) && (moved = true);
+    });
+  }
   if (lists_.any_abandoned()) reap();
   lists_.tell(signals_);
   note_stream();
@@ -90,6 +95,7 @@ bool Endpoint::step(const Request* awaited) {
 
 void Endpoint::reap() {
   lists_.take_abandoned([&](Request& r) {
+    lock_.assert_held();
     if (!r.finished.load(std::memory_order_acquire)) return false;
     dispose(r);
     return true;
@@ -97,7 +103,8 @@ void Endpoint::reap() {
 }
 
 void Endpoint::wait_long(Request& request) {
-  if (Pairs* const pairs = this->pairs()) {
+  // Without the lock: await() does nothing where several threads call.
+  if (Pairs* const pairs = pairs_.load(std::memory_order_acquire)) {
     pairs->await(request);
     if (request.done()) return;
   }
