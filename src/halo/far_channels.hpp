@@ -128,20 +128,33 @@ class FarChannels final : private transport::PutSink {
     std::uint64_t at = 0;           // payload bytes handed to the wire
     std::vector<std::byte> packed;  // packed copy of the slice under way, for elements with holes
   };
-  struct In {
+  // How far an incoming payload is, and where it goes.
+  struct Arrival {
+    Elements target;
+    std::uint64_t begun = 0;  // number of exchanges begun
+    std::uint64_t came = 0;   // number of exchanges whose whole payload has come
+    std::uint64_t at = 0;     // bytes of the next payload that have come
+    bool unpacks = false;     // whether the slice under way is not read straight into the elements
+  };
+  class In {
+   public:
     // Constant once the channel is joined.
     Peer* peer = nullptr;
     std::uint64_t bytes = 0;
     std::byte* bounce = nullptr;
     std::uint64_t bounce_bytes = 0;
     bool one_way = false;
-    // Under the lock.
-    Elements target;
-    std::uint64_t begun = 0;              // number of exchanges begun
-    std::uint64_t came = 0;               // number of exchanges whose whole payload has come
-    std::uint64_t at = 0;                 // bytes of the next payload that have come
-    bool unpacks = false;                 // whether the slice under way is not read straight into the elements
-    std::atomic<std::uint64_t> taken{0};  // number of exchanges whose payload is in the elements
+
+    Arrival& arrival(const FarChannels& channels) URAKATA_REQUIRES(channels.lock_) { return arrival_; }
+    const Arrival& arrival(const FarChannels& channels) const URAKATA_REQUIRES(channels.lock_) { return arrival_; }
+    // Only before enter(), when no other thread has the channel.
+    Elements& target_before_enter() { return arrival_.target; }
+
+   private:
+    Arrival arrival_;  // under the lock
+
+   public:
+    std::atomic<std::uint64_t> taken{0};  // number of exchanges whose payload is in the elements; stored under the lock
   };
 
   std::byte* place(std::int32_t from, const transport::Frame& frame) override;

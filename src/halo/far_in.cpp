@@ -34,7 +34,7 @@ std::uint32_t FarChannels::add_in(std::int32_t rank, const Elements& target, std
   In& in = in_.emplace_back();
   in.peer = &peer(rank);
   in.bytes = bytes;
-  in.target = target;
+  in.target_before_enter() = target;
   in.one_way = one_way;
   if (target.shape != nullptr) in.peer->most_room = std::max(in.peer->most_room, slice_of(in));
   return static_cast<std::uint32_t>(in_.size() - 1);
@@ -56,7 +56,7 @@ std::uint64_t FarChannels::enter() {
   std::uint64_t all = 0;
   for (In& in : in_) {
     in.peer->tell = in.peer->tell || in.one_way || in.bounce == nullptr;
-    if (in.bounce != nullptr || in.target.shape == nullptr) continue;
+    if (in.bounce != nullptr || in.target_before_enter().shape == nullptr) continue;
     std::vector<std::byte>& room = in.peer->room;
     room.resize(std::max(room.size(), slice_of(in)));
   }
@@ -94,12 +94,13 @@ bool FarChannels::opened(std::int32_t from, const Frame& frame) {
 void FarChannels::begin_in(std::uint64_t k, std::uint32_t number, std::byte* address, Counts& counts) {
   In& in = in_[number];
   const LockGuard guard(lock_);
-  in.target.address = address;
-  in.begun = k;
-  const bool whole = in.came >= k;  // the payload of k + 1 may have come, too
-  const std::uint64_t buffered = whole ? in.bytes : in.at;
+  Arrival& arrival = in.arrival(*this);
+  arrival.target.address = address;
+  arrival.begun = k;
+  const bool whole = arrival.came >= k;  // the payload of k + 1 may have come, too
+  const std::uint64_t buffered = whole ? in.bytes : arrival.at;
   if (buffered == 0) return;
-  p2p::unpack({bounce_of(in, k), buffered}, in.target, 0);
+  p2p::unpack({bounce_of(in, k), buffered}, arrival.target, 0);
   ++counts.unpacked;
   if (whole) in.taken.store(k, std::memory_order_release);
 }
@@ -125,12 +126,13 @@ std::byte* FarChannels::place(std::int32_t from, const Frame& frame) {
   In* const in = in_of(from, frame);
   if (in == nullptr) return nullptr;
   const LockGuard guard(lock_);
-  const std::uint64_t k = in->came + 1;
-  if (low_of(frame.id) != low_of(k) || frame.bytes > in->bytes - in->at) return nullptr;
-  in->unpacks = in->begun != k || in->target.shape != nullptr;
-  if (!in->unpacks) return in->target.address + in->at;
-  if (in->bounce != nullptr) return bounce_of(*in, k) + in->at;
-  return in->begun == k && frame.bytes <= in->peer->room.size() ? in->peer->room.data() : nullptr;
+  Arrival& arrival = in->arrival(*this);
+  const std::uint64_t k = arrival.came + 1;
+  if (low_of(frame.id) != low_of(k) || frame.bytes > in->bytes - arrival.at) return nullptr;
+  arrival.unpacks = arrival.begun != k || arrival.target.shape != nullptr;
+  if (!arrival.unpacks) return arrival.target.address + arrival.at;
+  if (in->bounce != nullptr) return bounce_of(*in, k) + arrival.at;
+  return arrival.begun == k && frame.bytes <= in->peer->room.size() ? in->peer->room.data() : nullptr;
 }
 
 bool FarChannels::arrived(std::int32_t from, const Frame& frame) {
@@ -154,16 +156,17 @@ bool FarChannels::arrived(std::int32_t from, const Frame& frame) {
 bool FarChannels::slice_arrived(std::int32_t from, const Frame& frame) {
   In& in = *in_of(from, frame);
   const LockGuard guard(lock_);
-  const std::uint64_t k = in.came + 1;
-  if (in.unpacks && in.begun == k) {
-    const std::byte* room = in.bounce != nullptr ? bounce_of(in, k) + in.at : in.peer->room.data();
-    p2p::unpack({room, frame.bytes}, in.target, in.at);
+  Arrival& arrival = in.arrival(*this);
+  const std::uint64_t k = arrival.came + 1;
+  if (arrival.unpacks && arrival.begun == k) {
+    const std::byte* room = in.bounce != nullptr ? bounce_of(in, k) + arrival.at : in.peer->room.data();
+    p2p::unpack({room, frame.bytes}, arrival.target, arrival.at);
   }
-  in.at += frame.bytes;
-  if (in.at < in.bytes) return true;
-  in.at = 0;
-  in.came = k;
-  if (in.begun == k) in.taken.store(k, std::memory_order_release);
+  arrival.at += frame.bytes;
+  if (arrival.at < in.bytes) return true;
+  arrival.at = 0;
+  arrival.came = k;
+  if (arrival.begun == k) in.taken.store(k, std::memory_order_release);
   return true;
 }
 
@@ -175,7 +178,11 @@ bool FarChannels::lost(std::int32_t rank) {
   if (known) return false;
   const LockGuard guard(lock_);
   const auto open = [&](const auto& channel) { return channel.peer == &*found; };
-  return std::ranges::any_of(in_, [&](const In& in) { return open(in) && in.came < in.begun; }) ||
+  return std::ranges::any_of(in_,
+                             [&](const In& in) {
+                               lock_.assert_held();
+                               return open(in) && in.arrival(*this).came < in.arrival(*this).begun;
+                             }) ||
          std::ranges::any_of(out_, [&](const Out& out) {
            return open(out) && (!out.left.load(std::memory_order_relaxed) || out.held.load(std::memory_order_relaxed));
          });
