@@ -145,8 +145,10 @@ class FarChannels final : private transport::PutSink {
     std::uint64_t bounce_bytes = 0;
     bool one_way = false;
 
-    Arrival& arrival(const FarChannels& channels) URAKATA_REQUIRES(channels.lock_) { return arrival_; }
-    const Arrival& arrival(const FarChannels& channels) const URAKATA_REQUIRES(channels.lock_) { return arrival_; }
+    Arrival& arrival([[maybe_unused]] const FarChannels& channels) URAKATA_REQUIRES(channels.lock_) { return arrival_; }
+    const Arrival& arrival([[maybe_unused]] const FarChannels& channels) const URAKATA_REQUIRES(channels.lock_) {
+      return arrival_;
+    }
     // Only before enter(), when no other thread has the channel.
     Elements& target_before_enter() { return arrival_.target; }
 
