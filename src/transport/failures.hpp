@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What other ranks tell of operations that have failed.
 //
-// A rank whose operation fails tells each rank that the operation exchanges messages with. One that is told fails what
-// it has in progress on that communicator, and tells on. Whoever waits, waits for a message of a rank that waits in its
-// turn or has failed, so word gets to everybody who would else wait for ever.
+// A rank whose operation fails tells each rank that the operation exchanges messages with. A rank that is told fails
+// all its operations in progress on that communicator, and tells their peers. A waiting rank waits for a message of a
+// rank that waits itself or has failed. So the notice reaches every rank that would else wait for ever.
 //
 // A send to a rank that will never receive it can wait for ever, and the MPI library takes no send back. So its rank
 // tells the other one to throw the message away when it comes.
@@ -45,7 +45,7 @@ class Failures {
     count_.store(notices_.size(), std::memory_order_release);
   }
   std::size_t count() const { return count_.load(std::memory_order_acquire); }
-  // Appends to `known`, which has the first of them, those that are new.
+  // Appends to `known`, which has the first known.size() notices, all later ones.
   void read(std::vector<Notice>& known) const {
     const LockGuard guard(lock_);
     known.insert(known.end(), notices_.begin() + static_cast<std::ptrdiff_t>(known.size()), notices_.end());

@@ -36,8 +36,8 @@ class Group {
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
   bool one_node = true;              // all ranks share memory, as far as the MPI library knows
-  bool all_remote = false;           // no two ranks do: all messages come over the network
-  std::uint32_t ranks_per_node = 1;  // the most that do, where the ranks of each node follow each other; else 1
+  bool all_remote = false;           // no two ranks share memory: all messages come over the network
+  std::uint32_t ranks_per_node = 1;  // the most on any node, if the ranks of each node are consecutive; else 1
   std::vector<std::int32_t> sites;   // site of each group rank, as the job numbers them; empty: all are at one
   std::vector<std::int32_t> world;   // rank on the private communicator of each group rank
 
@@ -57,7 +57,8 @@ class Group {
     }
     return false;
   }
-  // Is the member still to be told that the group has failed? Asked once: then it is told.
+  // Whether the member has not been told yet that the group has failed. True at most once for each member: the caller
+  // then tells it.
   bool to_be_told(std::int32_t peer) {
     const auto at = static_cast<std::size_t>(peer);
     told_.resize(world.size());

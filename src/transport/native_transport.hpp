@@ -173,7 +173,8 @@ class NativeTransport final : public Transport {
     if (vain_ % kVain != 0 && coarse_now_ns() - heard_ns_ < kSlow) return;
     hear();
     if (give_up_ns_ == 0 || now_ns() < give_up_ns_) return;
-    // The other side does not do its part: what the MPI library still holds of these messages it keeps.
+    // The peers have not done their part in time. The requests are dropped; what the MPI library holds for them stays
+    // there.
     give_up_ns_ = 0;
     std::vector<int> late;
     for (std::size_t i = 0; i < states_.size(); ++i) {

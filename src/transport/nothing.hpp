@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In the MPI library's place where a domain's messages all go another way, and its owner may not call the MPI library:
-// it carries nothing, and tells nobody.
+// A transport that carries nothing and tells no rank of failures. It takes the place of `native` if all messages of a
+// domain go another way and the domain's owner must not call the MPI library.
 #pragma once
 
 #include "base/log.hpp"

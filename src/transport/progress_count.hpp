@@ -2,8 +2,8 @@
 // How far an operation is, for a report: bytes of its messages (of its copies, where it has none), each counting for
 // one more; and how many of them moved while the program did not wait.
 //
-// Thread-safety: add() and the readers by anyone, at any time; nobody orders anything by it. begin() by whoever starts
-// the operation, before anybody else knows of it; without it nobody asks.
+// Thread-safety: add() and the readers by any thread, relaxed. begin() by the thread that starts the operation, before
+// any other thread knows of it. add() only after begin().
 #pragma once
 
 #include <atomic>

@@ -19,7 +19,7 @@ namespace urakata::transport {
 
 class Route final : public Transport {
  public:
-  // `stripes`: to those of `far`, where the wire reaches them; nullptr: there is one site. far[rank].
+  // `stripes` carries the messages to ranks with far[rank] that the wire reaches; nullptr: there is one site.
   Route(std::unique_ptr<Transport> native, Wire& wire, Stripes* stripes, std::vector<bool> far)
       : native_(std::move(native)), wire_(wire), port_(wire), far_(std::move(far)) {
     if (stripes != nullptr) stripes_.emplace(*stripes);
@@ -73,7 +73,7 @@ class Route final : public Transport {
     return port_;
   }
 
-  // The stripes always: others' messages may need our word.
+  // Polls the stripes even with nothing in flight: peers may wait for acknowledgements of this rank.
   std::span<const Completion> poll_all() {
     const auto add = [this](std::span<const Completion> some) { both_.insert(both_.end(), some.begin(), some.end()); };
     both_.clear();

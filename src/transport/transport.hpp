@@ -29,8 +29,8 @@ struct Message {
   Streams streams = {};  // to send it to another site by, at most
 };
 
-// Whose message it is; handed back on completion. In between a transport that moves a payload piece by piece may tell
-// how far it is; what has been told by the end stands in the ticket that comes back.
+// Names the node of the instance that posted a message; handed back on completion. Until then a transport that moves a
+// payload piece by piece may tell how many bytes have moved. The ticket handed back has the bytes told in total.
 struct Ticket {
   void* instance = nullptr;
   std::uint32_t node = 0;
@@ -38,7 +38,7 @@ struct Ticket {
   ProgressCount* progress = nullptr;  // whom to tell; nullptr: nobody asks
   std::uint64_t told = 0;             // bytes
 
-  // So many bytes of it have moved.
+  // `moved`: bytes of the message that have moved since it was posted, in total.
   void tell(std::uint64_t moved) {
     if (progress == nullptr || moved <= told) return;
     progress->add(moved - told);
@@ -55,8 +55,9 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  // Post a message. 0, or the transport's error code; the ticket is then not kept. Where `finished` is not null it says
-  // whether a message is gone or there already: then poll() does not report it.
+  // Post a message. Returns 0, or the transport's error code; after an error poll() does not report the message.
+  // Without an error, `*finished` (if `finished` is not null) says whether the message has been sent or received
+  // already; poll() then does not report it either.
   virtual int send(const Message& message, Ticket ticket, bool* finished) = 0;
   virtual int recv(const Message& message, Ticket ticket, bool* finished) = 0;
 
@@ -85,11 +86,11 @@ class Transport {
   // come again, since the peer may not know: there is reason to poll although nothing is in flight. descriptors() tells
   // of it.
   virtual bool flushing() { return false; }
-  // Where the transport leaves what others tell.
+  // Where the transport puts the notices that it receives. The object is shared, and has all notices of this process.
   virtual const Failures& failures() const = 0;
 
   // How its owner may sleep (Wakeup in base/socket_watch.hpp).
-  // Descriptors that are readable while poll() would find something, for whoever has nothing else to do. By anyone.
+  // Descriptors that are readable while poll() would find something, for a thread that sleeps. By any thread.
   virtual std::vector<int> descriptors() const { return {}; }
   // What tells of all that is in flight: descriptors(), or nobody. (Only a domain's groups know what comes over sockets.)
   virtual Wakeup wakeup() const { return in_flight() == 0 && !listening() ? Wakeup::descriptors : Wakeup::none; }

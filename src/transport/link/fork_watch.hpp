@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Is this process a child that was forked since this object was made?
+// Whether this process is a child that was forked after this object was made.
 //
 // Thread-safety: any thread.
 #pragma once
@@ -14,7 +14,7 @@ class ForkWatch {
   bool forked() const;
 
  private:
-  const std::uint32_t forks_;  // of this process's line, when this was made
+  const std::uint32_t forks_;  // fork_count (fork_watch.cpp) when this was made
 };
 
 }  // namespace urakata::transport

@@ -31,7 +31,7 @@ class LinkConnections {
   // payload is the caller's again.
   bool send(LinkPeer to, const Frame& frame, std::span<const std::byte> payload);
 
-  // Begins to make the connection where nobody has. Is it open?
+  // Begins to make the connection if this process has neither made nor accepted one. Returns whether it is open.
   bool connect(LinkPeer to, ConnectionState& state);
   // One that a peer has made. Returns whether its bulk connection is open now, so that payload may go.
   bool adopt(Wire::Accepted&& accepted);

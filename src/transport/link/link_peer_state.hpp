@@ -92,7 +92,7 @@ class LinkPeers {
  public:
   explicit LinkPeers(const LinkSettings& settings) : settings_(settings) {}
 
-  // That of a rank, which is made if there is none. It stays where it is.
+  // The state of a rank, which is made if there is none. Its address never changes.
   LinkPeerState& at(p2p::LinkPeer rank) {
     const auto [it, made] = peers_.try_emplace(rank);
     if (made) {

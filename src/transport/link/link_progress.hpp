@@ -14,7 +14,7 @@
 // On a core that it shares with the program it stands back where the program has lately waited soon after it started a
 // message: it could only take the core from the program for what the program is about to do itself.
 //
-// Thread-safety: expect() and note_wait() by any thread; stop() once, by one.
+// Thread-safety: expect(), note_wait() and cpu_ns() by any thread; stop() by one thread at a time, also repeatedly.
 #pragma once
 
 #include <atomic>

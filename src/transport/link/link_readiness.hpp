@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Is there something to do for the link? The epoll set of its connections, and what any thread may ask without the
+// Whether the link has something to do: the epoll set of its connections, and what any thread may ask without the
 // endpoint's lock.
 //
 // Thread-safety: const functions by any thread; the others by who has the endpoint's lock. All loads and stores are
@@ -37,7 +37,7 @@ class LinkReadiness {
 
   // poll() has something to do that no descriptor tells of.
   void note_more() { more_.store(true, std::memory_order_relaxed); }
-  // Had it? From now on it has not.
+  // Whether note_more() was called since the last take_more().
   bool take_more();
   void note_sending(bool sending) { sending_.store(sending, std::memory_order_relaxed); }
   void note_lost() { lost_peers_.fetch_add(1, std::memory_order_relaxed); }

@@ -96,7 +96,7 @@ bool LinkReceiver::arrived(Connection& from, const Frame& frame) {
   }
 }
 
-// Its answer to a connection of ours.
+// The peer has answered on a connection that this process made. False: this process had not asked on `from`.
 bool LinkReceiver::answered(Connection& from) {
   const LinkPeer rank{from.rank};
   const ConnectionState* const state = connections_.answered(from);

@@ -40,7 +40,7 @@ class LinkReceiver final : private Connection::Sink {
 
   // The connection has these events of epoll.
   void serve(Connection& connection, std::uint32_t events);
-  // It is broken: what had come before that is still taken.
+  // For a broken connection: takes the frames that had reached this node before it broke.
   void receive_rest(Connection& connection) { connection.receive_rest(*this); }
 
  private:

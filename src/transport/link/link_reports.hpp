@@ -25,13 +25,13 @@ class LinkReports {
     sent_.push_back(ticket);
     readiness_.note_more();
   }
-  // The same within poll(), which tells it before it ends.
+  // As sent(), called within poll(), which reports the ticket before it returns.
   void sent_in_poll(LinkTicket ticket) { sent_.push_back(ticket); }
   void lost(LinkPeer peer) {
     lost_.push_back(peer);
     readiness_.note_more();
   }
-  // More of its payload would have gone.
+  // The next poll() is to push payload to this peer.
   void unfinished(LinkPeer peer) {
     unfinished_.push_back(peer);
     readiness_.note_more();

@@ -64,7 +64,7 @@ void LinkSender::send_payload(LinkPeer to, LinkTicket receive, const Elements& s
   if (other.leaving.size() == 1) push(to);
 }
 
-// A payload that may go before others. False: it goes as they do.
+// Sends a short payload by the ordered connection. False: it is to go by `bulk`; nothing was done.
 bool LinkSender::send_short(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                             LinkTicket ticket) {
   const ConnectionState& ordered = peers_.at(to).ordered;

@@ -10,11 +10,12 @@ namespace urakata::transport {
 struct LinkSettings {
   std::uint64_t eager_bytes = 64UL << 10;
   std::uint64_t credit = 1UL << 20;  // for each peer; more than 4/3 of eager_bytes + kFrame: all become eager again
-  // While callers wait, so many, can_progress() always says yes and poll() asks the kernel. Else, and where this is
-  // nullptr (whoever waits for a message of a space asks all the time), it is asked now and then.
+  // Number of callers that wait. While it is not 0, at least one of turns() calls of can_progress() returns true, else
+  // one of 16; poll() then asks the kernel. nullptr (in a space, where callers that wait call can_progress() all the
+  // time): one of 16 calls asks the kernel itself.
   const std::atomic<unsigned>* waiting = nullptr;
-  // Of how many calls of can_progress() one asks the kernel then; nullptr: each does. More than one where callers ask
-  // somebody else as well, who is likelier to have what they wait for.
+  // See `waiting`; nullptr: 1. More than 1 if callers also poll another source, which is likelier to have what they
+  // wait for.
   unsigned (*turns)() = nullptr;
   // For long payload to a rank at this site, if there is carry_by(); 0: as many as pay.
   std::uint32_t connections = 1;

@@ -59,7 +59,7 @@ class LinkStripes {
                LinkTicket ticket);
 
   void poll();
-  // What has ended since it was asked last.
+  // A payload that has ended since the last call of finished().
   struct Finished {
     LinkPeer peer;
     std::uint32_t order;
@@ -73,7 +73,7 @@ class LinkStripes {
   // Gives up all that is open with this peer.
   void forget(LinkPeer peer);
   bool open_with(LinkPeer peer) const;
-  // Is something on its way out, or not acknowledged?
+  // Whether a payload is on its way out, or not acknowledged.
   bool sending();
   // Payload bytes that have left or come of one that is open; 0 of another.
   std::uint64_t moved(LinkPeer peer, LinkTicket ticket, bool send);
@@ -113,7 +113,7 @@ class LinkStripes {
   Stripes& stripes_;
   StripesPort port_;
   const std::vector<bool> far_;
-  // They stay, since tickets of the stripes name them.
+  // Lines are never erased: tickets of the stripes have their addresses.
   std::map<std::tuple<LinkPeer, bool, std::uint32_t>, Line> lines_;
   std::vector<Finished> finished_;
 };

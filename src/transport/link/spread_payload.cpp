@@ -55,7 +55,7 @@ SpreadPayload::Dispatch SpreadPayload::dispatch(LinkPeer to, LinkPeerState& othe
   return Dispatch::spread;
 }
 
-// Finds out what has gone, and over how many connections the next payload is to go.
+// Samples the bytes carried, and sets over how many connections the next payload is to go.
 void SpreadPayload::note_carried(LinkPeer to, LinkPeerState& other) {
   SpreadState& spread = other.spread;
   const std::uint64_t now = now_ns();

@@ -94,9 +94,9 @@ class WireLink final : public p2p::Link {
   // How often poll() has checked for peers that are gone without a word: four times in the wire's timeout. By any
   // thread.
   unsigned checks() const { return readiness_.checks(); }
-  // Is something on its way out that needs further polls? By any thread.
+  // Whether something on its way out needs further polls. By any thread.
   bool sending() const { return readiness_.sending(); }
-  // From now on peers may end: nothing is said of it where nothing is wanted of them. By any thread.
+  // From now on a lost peer of which nothing is wanted is not logged as an error. By any thread.
   void expect_ends() { ends_expected_ = true; }
 
   std::uint64_t eager_bytes() const override { return settings_.eager_bytes; }

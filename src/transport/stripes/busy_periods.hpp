@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How fast each site was sent to at best, for those who have predicted it.
+// The highest rate at which this rank has sent to each site, to be compared with the predicted rate.
 //
 // A busy period of a site begins with the first byte that is to go there, and ends when all that was to go has come.
 //

@@ -35,7 +35,7 @@ class CompletionQueue {
   std::vector<Completion> finished_;
 };
 
-// Who waits for the end of a message.
+// The port that is told of the end of a message.
 struct Waiter {
   CompletionQueue* queue = nullptr;  // nullptr: nobody waits
   Ticket ticket;

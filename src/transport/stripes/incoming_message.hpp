@@ -37,7 +37,8 @@ struct IncomingMessage {
   void note(std::uint64_t offset, std::uint64_t bytes, bool last);
   // As many bytes have come as the receive has room for. Is there more of the message?
   bool too_long() const { return size > message.bytes; }
-  // The same: the receive is over. Returns 0, or `failure` if the message is too long for it.
+  // As many bytes have come as the receive has room for: unpacks them, if they are packed. The caller tells the waiter.
+  // Returns 0, or `failure` if too_long().
   int conclude(int failure) const;
 };
 

@@ -54,7 +54,7 @@ struct OutgoingMessage {
   Waiter waiter;
 
   bool more() const { return !given || !again.empty(); }
-  // Has it a piece for a stripe?
+  // Whether the message has a piece that a stripe may be given now.
   bool ready() const { return more() && (clear_to_send || next < StripeSizes::kPush || !again.empty()); }
   // Is what is not acknowledged no more than we keep?
   bool may_be_kept() const { return unacked.empty() || bytes - *unacked.begin() <= StripeSizes::kMostKept; }

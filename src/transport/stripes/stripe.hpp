@@ -82,7 +82,7 @@ struct Stripe {
   std::uint64_t measure_silence(const TcpFacts& facts, std::uint64_t now);
   // The rest of the piece that comes in is thrown away.
   void divert();
-  // That of this message, if it is one of it.
+  // As divert(), if the piece that comes in belongs to this message.
   void divert(const MessageKey& key);
 };
 

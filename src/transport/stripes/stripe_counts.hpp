@@ -19,10 +19,10 @@ class StripeCounts {
  public:
   explicit StripeCounts(std::uint32_t streams) : streams_(streams) {}
 
-  // Of pairs that have no number of their own.
+  // Sets the number of stripes of pairs that have no number of their own.
   void set(std::uint32_t streams) { streams_ = streams; }
 
-  // How many stripes to it a message may use that has `wish`.
+  // How many stripes to the peer a message may use whose Message::streams is `wish`.
   Streams of(const StripePeer& to, const Streams& wish = {}) const {
     if (to.near && to.streams.most != 0) return to.streams;
     const Streams stripes = wish.most != 0         ? wish
@@ -33,7 +33,7 @@ class StripeCounts {
             .first = std::max(std::max(stripes.most, stripes.first) / shared_by, 1U)};
   }
 
-  // The receives from it that are open have changed, or whether it is near.
+  // To be called when the open receives from the peer, or StripePeer::near, have changed.
   void note_awaited(StripePeer& peer) {
     const bool awaited = !peer.near && peer.incoming.any_posted();
     if (awaited == peer.awaited) return;

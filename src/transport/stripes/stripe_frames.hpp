@@ -23,7 +23,7 @@ class StripeFrames final : private Connection::Sink {
                StripeReceiver& receiver)
       : wire_(wire), failures_(failures), counts_(counts), pool_(pool), sender_(sender), receiver_(receiver) {}
 
-  // The stripe has these events of epoll. It may be lost then, and be no more.
+  // Serves these epoll events of the stripe. The stripe may be lost and destroyed by this call.
   void serve(Stripe& stripe, std::uint32_t events);
 
  private:

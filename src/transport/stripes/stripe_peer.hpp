@@ -47,7 +47,7 @@ struct StripePeer {
   Streams streams;                 // of messages that do not say how many; 0: as many as all have
   std::uint32_t busy_stripes = 0;  // most stripes that a message of the site's busy period may use to this peer
   std::list<Stripe> stripes;
-  std::uint64_t again_ns = 0;  // no stripe is made before
+  std::uint64_t again_ns = 0;  // no stripe is made before this time
   OutgoingMessages outgoing;
   IncomingMessages incoming;
   PeerSilence silence;
@@ -55,11 +55,11 @@ struct StripePeer {
 
   // How many stripes that are not broken: ours (`out`) or the peer's; with `open` only those that have been answered.
   std::size_t alive(bool out, bool open) const;
-  // Are sends to it or receives from it open?
+  // Whether sends to the peer or receives from it are open.
   bool wanted() const { return !outgoing.open.empty() || incoming.any_posted(); }
   // May an acknowledgement be on its way to it? The kernel knows when it has arrived, and tells nobody.
   bool acknowledging() const;
-  // May it lack one? Also one that was lost with its stripe, of which nobody will know more.
+  // Whether the peer may lack an acknowledgement, also one that was lost with its stripe.
   bool telling() const { return untold || acknowledging(); }
   // Nothing is wanted of it, so how long it has said nothing means nothing.
   void forget_silence();
@@ -67,7 +67,7 @@ struct StripePeer {
 
 class StripePeers {
  public:
-  // That of a rank, which is made if there is none. It stays where it is.
+  // The entry of a rank, which is made if there is none. Its address never changes.
   StripePeer& at(std::int32_t rank) { return peers_.try_emplace(rank, rank).first->second; }
   // nullptr: there is none.
   StripePeer* find(std::int32_t rank) {

@@ -28,14 +28,14 @@ class StripePool {
              BusyPeriods& periods)
       : wire_(wire), settings_(settings), failure_(failure), epoll_(epoll), counts_(counts), periods_(periods) {}
 
-  // That of this connection; nullptr: there is none any more.
+  // The stripe of this connection; nullptr: there is none any more.
   Stripe* find(const void* connection) const;
 
   // Makes as many stripes to it as its backlog keeps busy.
   void open(StripePeer& to);
   // Makes stripes to it until there are `wanted`, unless that could not be done a moment ago.
   void make(StripePeer& to, std::size_t wanted);
-  // Takes over one that this peer has made.
+  // Takes over a connection that this peer has made, as a stripe.
   void adopt(StripePeer& from, std::unique_ptr<Connection> connection);
 
   // The stripe, which is destroyed, is broken. What it had and is not acknowledged waits for others.

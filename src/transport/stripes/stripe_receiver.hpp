@@ -30,7 +30,8 @@ class StripeReceiver {
   std::byte* place(Stripe& stripe, const Frame& frame);
   // The piece has come. False: that frame is not allowed.
   bool landed(Stripe& stripe, const Frame& frame);
-  // By every stripe, for the messages of which nothing has come yet that waits for it.
+  // Sends clear_to_send again for each posted receive of which pieces have come, but none from behind the first kPush
+  // bytes: by every stripe that the peer has made and on which nothing is queued.
   static void tell_all_clear_to_send(StripePeer& from);
 
   // Gives up the receives of an instance; returns how many there were. Their memory is the caller's again.

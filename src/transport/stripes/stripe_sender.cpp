@@ -171,7 +171,7 @@ bool StripeSender::send(StripePeer& to, const Message& message, const Waiter& wa
   return false;
 }
 
-// The kernel has all of a piece.
+// The kernel has taken all of a piece of the message.
 void StripeSender::handed(OutgoingMessage& message) {
   --message.queued;
   if (message.waiter.queue == nullptr) return;

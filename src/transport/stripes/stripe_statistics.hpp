@@ -12,7 +12,7 @@ namespace urakata::transport {
 
 // `facts`: what the kernel knows of a socket.
 StripePackets packets_to(const StripePeer& peer, TcpFacts (*facts)(int socket));
-// Since it was asked last.
+// What our stripes to the peer have carried since the last call for this peer.
 StripeIncrease carried_since(StripePeer& peer, TcpFacts (*facts)(int socket));
 
 }  // namespace urakata::transport

@@ -106,7 +106,7 @@ void StripeWatch::check(StripePeer& peer, std::uint64_t now) {
   give_up(peer, silent);
   if (peer.failed) return;
   StripeReceiver::tell_all_clear_to_send(peer);
-  // Whoever only receives learns by a connection of its own whether the other process is still there.
+  // A rank that only receives learns by a connection of its own whether the other process is still there.
   if (peer.stripes.empty() && (peer.again_ns == 0 || now >= peer.again_ns)) pool_.open(peer);
   sender_.push(peer);
   const auto& down_since_ns = peer.silence.down_since_ns;

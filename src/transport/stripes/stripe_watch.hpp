@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looks after pairs of which something is wanted: which of their stripes are silent, and is the other node gone?
+// Watches pairs with open sends or receives: finds silent stripes, and nodes that are gone.
 //
 // A timer ticks while something could be lost. At each tick a silent stripe is given up if others of its pair are
 // heard. If none is, a new one is tried. The pair fails if nothing has been heard of for the Wire's timeout.

@@ -108,7 +108,8 @@ class Stripes final {
 
   // How many stripes a pair has from now on. Stripes that there are stay, but no more than so many are used.
   void set_streams(std::uint32_t streams);
-  // The same of the pair with a rank at another site: so many, and `most` for first flights.
+  // Sets how many stripes the pair with a rank at another site has: `streams`, and `most` with those that only carry
+  // first flights.
   void set_streams(std::int32_t rank, std::uint32_t streams, std::uint32_t most);
   // The rank is at this site: its stripes are no part of those between sites.
   void note_near(std::int32_t rank);
@@ -117,9 +118,9 @@ class Stripes final {
   // Closes the connections to peers with which nothing is under way; messages to come make others, whose windows
   // nothing has cut yet. Both ends of a pair do so between the same messages, and none is sent before both have.
   void close_idle();
-  // Is anything not acknowledged?
+  // Whether any message that this rank sends has not been acknowledged in full.
   bool sending();
-  // The same, or may what this rank has acknowledged come again, because its stripe was lost before that arrived?
+  // Whether sending(), or a peer may send pieces again since an acknowledgement of this rank may not have arrived.
   bool flushing();
   // Moves on what is under way. True: all that was sent has been acknowledged, or cannot be any more.
   bool settled();

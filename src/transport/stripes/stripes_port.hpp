@@ -40,7 +40,7 @@ class StripesPort final : public Transport {
   Stripes& stripes_;
   CompletionQueue queue_;  // under the stripes' lock, by anyone
 
-  // By who owns the domain. (poll() fills the first under the stripes' lock.)
+  // By the domain's owner. (poll() fills reported_ under the stripes' lock.)
   std::vector<Completion> reported_;
   std::size_t in_flight_ = 0;
 };

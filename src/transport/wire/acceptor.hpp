@@ -40,7 +40,7 @@ class Acceptor {
   // Listens at the addresses `only`; empty: at all of this machine's. Once.
   Status open(std::span<const InterfaceAddress> only);
 
-  // The same at all addresses at which this process listens.
+  // One port, at all addresses at which this process listens.
   std::uint16_t port() const { return listeners_.port; }
   // An epoll set: the listeners and the end of a pause, whose events have no pointer, and the connections here, whose
   // events point to them.
@@ -48,7 +48,7 @@ class Acceptor {
 
   // A listener is ready, or a pause is over.
   void accept_connections();
-  // Gives up a connection to whoever calls. nullptr: it is none of those here.
+  // Hands a connection that has named the secret over to the caller. nullptr: the acceptor does not own it.
   std::unique_ptr<Connection> claim(const Connection& one);
   // The connection, whose first frame this is, goes to ordered_or_bulk() or stripes(). False: it is none of those here.
   bool hand_over(const Connection& from, const Frame& frame);

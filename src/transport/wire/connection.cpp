@@ -83,7 +83,7 @@ bool Connection::fail(int code) {
   error_ = code;
   // A socket that is broken would be ready for ever.
   epoll_ctl(epoll_, EPOLL_CTL_DEL, socket_, nullptr);
-  // Whoever sends what cannot be is told: the socket may stay open as long as the process lives.
+  // A peer that sends an invalid frame learns of it: the socket may stay open as long as the process lives.
   if (code == EPROTO) shutdown(socket_, SHUT_WR);
   return false;
 }

@@ -59,13 +59,14 @@ class Connection {
 
   // Sends as much as the kernel takes; the rest follows with flush(). True: all is gone, and `out` not kept.
   bool send(Outgoing&& out);
-  // The same for a frame without payload that nobody waits for; it goes before all but the first of those that wait.
+  // Sends a frame without payload whose end is not reported, before all queued frames but the first.
   void send_soon(Outgoing&& out);
   // The socket has room, or is connected. What has gone since and is `reported` is appended to `sent`. False: broken.
   bool flush(std::vector<Outgoing>& sent);
   // The socket has bytes. False: ended or broken.
   bool receive(Sink& sink);
-  // It is broken: what had come before that is still taken, as far as it is here.
+  // For a broken connection: takes the frames that had reached this node before it broke. After an invalid frame
+  // (EPROTO) it takes none.
   void receive_rest(Sink& sink);
   // All that was sent has been acknowledged by the other node's kernel, or the connection is broken.
   bool delivered() const;
@@ -93,7 +94,7 @@ class Connection {
   // the one before? Or could the connection not be made in four calls? Then it breaks. False: broken.
   bool check(std::uint32_t silence_ms);
 
-  // Is it silent, as check() says, since the last call or longer?
+  // Whether the last check() found the connection silent.
   bool silent() const { return silent_ != 0; }
   void forget_silence() { silent_ = 0; }
 
@@ -117,7 +118,7 @@ class Connection {
   bool ours = false;                          // made by us
   bool open = false;                          // both have named the secret: messages may come
   bool named = false;                         // the other side has named the secret
-  std::uint64_t accepted_ns = 0;              // when it was; 0: it is ours
+  std::uint64_t accepted_ns = 0;              // when this process accepted it; 0: this process made it
   unsigned checks = 0;                        // checks by the owner while the other side has not named it
   unsigned renewed = 0;                       // times that it was made anew since its node last answered a probe
   std::unique_ptr<NodeProbe> node = nullptr;  // asked at the last check, while the process does not answer

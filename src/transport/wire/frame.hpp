@@ -7,9 +7,9 @@
 namespace urakata::transport {
 
 enum class FrameKind : std::uint32_t {
-  hello = 0x75726101,  // the first frame of whoever connects: `tag` is his rank, `bytes` and `id` the job's secret
-  probe,               // of whoever only wants to know who lives here, likewise
-  hello_ack,           // the answer to either, likewise
+  hello = 0x75726101,  // first on a connection: `tag` is the rank that connects, `bytes` and `id` the job's secret
+  probe,               // in place of hello, only to learn which rank listens at an address; fields as in hello
+  hello_ack,           // the answer to any hello or to probe: `tag` is the answering rank; the rest as in hello
   message,             // `tag`; `bytes` of payload follow
   rts,                 // `tag`; a message of `bytes` waits at the sender under the number `id`
   cts,                 // back to the sender: the receive for message `id` is there
@@ -27,10 +27,10 @@ enum class FrameKind : std::uint32_t {
   piece,           // the next `bytes` of payload for receive `id` follow
   link_spread,     // all payload for receive `id` comes by stripes
   // Of the connections between sites (stripes.hpp).
-  hello_stripe,   // in place of hello: this is to be one of the stripes from him to us
+  hello_stripe,   // in place of hello: this is to be a stripe from the connecting rank to the accepting one
   stripe_piece,   // `tag`; `id`: which message of that tag, and where in it the `bytes` of payload that follow belong
-  stripe_end,     // likewise; nothing of the message lies behind them
-  stripe_ack,     // back to the sender: so many pieces (`bytes`) of this connection have come
+  stripe_end,     // as stripe_piece, for the piece with which the message ends
+  stripe_ack,     // back to the sender: number of pieces (in `bytes`) that have come by this connection so far
   clear_to_send,  // back to the sender: the receive of message `id` of `tag` is there
   // Frames of neighbourhood channels (puts.hpp); `tag`: number of the addressee's sink.
   put,        // `bytes` bytes of payload follow; `id`: channel and exchange of the payload

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// errno belongs to the program, whose thread this may be.
+// Keeps errno as it was over a scope: the calling thread may be one of the program.
 #pragma once
 
 #include <cerrno>

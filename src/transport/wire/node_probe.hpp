@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does the kernel of another node answer, although a process there has not accepted a connection?
+// Finds out whether the kernel of another node answers, although a process there has not accepted a connection.
 //
 // A process that only computes accepts no connection. Its kernel completes connections for it until the accept queue is
 // full (net.core.somaxconn). From then on the kernel drops every request for a connection to that listener, as a node
@@ -22,7 +22,7 @@ class NodeProbe {
   NodeProbe(const NodeProbe&) = delete;
   NodeProbe& operator=(const NodeProbe&) = delete;
 
-  // Has its kernel answered since?
+  // Whether the node's kernel has answered since this object was made.
   bool answered();
 
  private:

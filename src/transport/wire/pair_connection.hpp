@@ -27,7 +27,7 @@ class PairConnection {
   // nullptr: there is none, or it is not settled which.
   Connection* get() const { return connection_; }
   bool broken() const { return connection_ != nullptr && connection_->broken(); }
-  // One is there or under way.
+  // Whether there is a connection, or one is being made.
   bool begun() const { return connection_ != nullptr || asked_ != nullptr; }
   bool has(const Connection& one) const { return &one == connection_ || &one == asked_; }
   bool has_asked(const Connection& one) const { return &one == asked_; }

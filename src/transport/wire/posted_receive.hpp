@@ -26,7 +26,7 @@ struct PostedReceive {
   std::byte* room() { return message.layout != nullptr ? packed.data() : message.address; }
   // A payload of `bytes` has been put into room(), if it is not longer. 0, or `failure` if it is.
   int unpack(std::uint64_t bytes, int failure);
-  // The same for a payload that has come before this receive.
+  // Copies a payload that has come before this receive to its place. 0, or `failure` if the payload is too long.
   int deliver(const std::vector<std::byte>& payload, int failure);
   // Tells the port, unless the receive was given up.
   void end(int error) const;

@@ -19,7 +19,7 @@ class PutSinks {
     return next_++;
   }
   void remove(std::int32_t number) { sinks_.erase(number); }
-  // nullptr: it has been removed, or never was.
+  // nullptr: no sink has this number (any more).
   PutSink* find(std::int32_t number) const {
     const auto found = sinks_.find(number);
     return found != sinks_.end() ? found->second : nullptr;

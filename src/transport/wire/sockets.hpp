@@ -43,8 +43,9 @@ struct ListenSockets {
 Result<ListenSockets> open_listeners(const char* purpose, std::span<const InterfaceAddress> only);
 void close_listeners(std::span<const int> descriptors);
 
-// Is this the errno of an accept() without a descriptor or memory for the connection? The connection waits, and its
-// listener stays readable: no thread should sleep by it for a while. Tells the user, once. `purpose`: as above.
+// Whether `code` is the errno of an accept() without a descriptor or memory for the connection. The connection waits,
+// and its listener stays readable: no thread should sleep by it for a while. Warns the user, once for each code and
+// purpose. `purpose`: as above.
 bool cannot_accept(int code, const char* purpose);
 
 // An idle connection is asked for a sign of life after half of the timeout, and a few times more in the other half.

@@ -64,7 +64,7 @@ class Wire final {
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
-  // The same at all addresses at which this process listens.
+  // One port, at all addresses at which this process listens.
   std::uint16_t listen_port() const { return acceptor_.port(); }
 
   // Where each process can be reached, by rank; length 0: not by wire. Once, before the first message.

@@ -26,7 +26,7 @@ void WireEvents::poll(int set) {
   }
 }
 
-// False: it has nothing to say.
+// Returns whether the epoll set had an event.
 bool WireEvents::serve(int set) {
   std::array<epoll_event, 32> events;
   const int count = epoll_wait(set, events.data(), static_cast<int>(events.size()), 0);

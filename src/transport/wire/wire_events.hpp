@@ -25,8 +25,8 @@ class WireEvents final : private Connection::Sink {
              Failures& failures)
       : connector_(connector), acceptor_(acceptor), prober_(prober), peers_(peers), puts_(puts), failures_(failures) {}
 
-  // Takes what an epoll set has to say: the Wire's, or the acceptor's. Now and then also looks who has gone without a
-  // word.
+  // Serves the ready events of an epoll set: the Wire's, or the acceptor's. Now and then also checks for nodes that no
+  // longer answer.
   void poll(int set);
 
  private:

@@ -65,7 +65,7 @@ void WirePeers::check() {
   }
 }
 
-// It is broken, and nothing can be done about that.
+// Whether the connection is broken and could not be made anew.
 bool WirePeers::ended(Connection& connection) const {
   if (!connection.broken()) return false;
   const auto found = peers_.find(connection.rank);

@@ -44,7 +44,8 @@ class WirePeers {
 
   // --- the watch over them ---
 
-  // Once in a quarter of the timeout: who has gone without a word?
+  // Once in a quarter of the timeout: loses the peers whose nodes no longer answer. Also connects to each peer from
+  // which a receive is posted; if that cannot be done, its receives fail.
   void check();
   // If the connection has ended for good, its peer is lost.
   void lose_if_ended(Connection& connection) {

@@ -25,7 +25,7 @@ int WirePort::send(const Message& message, Ticket ticket, bool* finished) {
   return posted(begin_send(message, ticket), 0, ticket, finished);
 }
 
-// True: it has gone.
+// Returns whether the message has gone. If the peer is lost, poll() reports the error.
 bool WirePort::begin_send(const Message& message, const Ticket& ticket) {
   const LockGuard guard(wire_.lock_);
   WirePeer& to = wire_.peers_.peer(message.peer);

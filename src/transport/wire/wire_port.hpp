@@ -52,7 +52,7 @@ class WirePort final : public Transport {
   bool told_ = false;     // there is a word in event_
   std::vector<Completion> finished_;
 
-  // By who owns the domain. (poll() swaps the first with finished_, under the Wire's lock.)
+  // By the domain's owner. (poll() swaps reported_ with finished_ under the Wire's lock.)
   std::vector<Completion> reported_;
   std::size_t in_flight_ = 0;
 };

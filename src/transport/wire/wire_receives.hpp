@@ -80,9 +80,9 @@ class WireReceives {
 
   std::deque<PostedReceive> posted_;  // oldest first
   std::deque<std::unique_ptr<Unexpected>> unexpected_;
-  std::map<std::uint64_t, PostedReceive> cts_sent_;  // whose payload is asked for
+  std::map<std::uint64_t, PostedReceive> cts_sent_;  // receives whose payload the peer was asked for, by id
 
-  // Whose payload is under way; neither: nobody's.
+  // The receive, or the unexpected message, whose payload is coming in; both null: none is.
   std::unique_ptr<PostedReceive> current_;
   Unexpected* current_unexpected_ = nullptr;
 };
