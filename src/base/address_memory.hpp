@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was once found out about addresses of code, such as in whose library they are: asking the dynamic linker takes a
-// microsecond, and call sites are few.
+// A cache of one yes-or-no answer about each address of code, such as whether the address lies in a given library.
+// Asking the dynamic linker each time would be slow, and a program has few call sites.
 //
-// Thread-safety: by any thread. Direct-mapped: two addresses may take each other's place, and are then looked at anew.
+// Thread-safety: by any thread. The cache is direct-mapped: an address that another one evicts is looked up again.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@ namespace urakata {
 
 class AddressMemory {
  public:
-  // What look(address) says, which is asked where that is not known. It always says the same of the same address.
+  // The cached answer, or else that of look(address), which must always give the same answer for an address. Threads
+  // may call `look` at the same time. For nullptr the answer must be false: `look` may not be asked.
   template <class Look>
   bool ask(const void* address, Look look) {
     const auto value = reinterpret_cast<std::uintptr_t>(address);
@@ -26,7 +27,7 @@ class AddressMemory {
   }
 
  private:
-  // An address with the answer as its lowest bit: user addresses have their top bit clear.
+  // The address, shifted left by one, with the answer as lowest bit. User addresses have their top bit clear. 0: empty.
   std::array<std::atomic<std::uintptr_t>, 256> cells_{};
 };
 

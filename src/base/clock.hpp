@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one clock: nanoseconds that only grow, equal for all threads of a node, origin unspecified. About 25 ns a call.
+// The one clock, CLOCK_MONOTONIC in nanoseconds: it never goes back, and all processes of a node read the same time.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// The same to some milliseconds, for a few nanoseconds.
+// As now_ns(), but cheaper, and updated only every few milliseconds.
 inline std::uint64_t coarse_now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

@@ -10,7 +10,7 @@
 namespace urakata {
 
 std::string file_bytes(const std::string& path, std::size_t most) {
-  // Most files that are read have a few hundred bytes, and what is touched here each rank keeps.
+  // Starts small: most files have a few hundred bytes, and memory touched here stays with each rank.
   constexpr std::size_t kFirst = 1 << 10, kMostAtOnce = 64 << 10;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
@@ -20,7 +20,7 @@ std::string file_bytes(const std::string& path, std::size_t most) {
     bytes.resize(there + std::min(std::clamp(there, kFirst, kMostAtOnce), most - there));
     const ssize_t got = read(file, bytes.data() + there, bytes.size() - there);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;  // the end, also of what was asked for
+    if (got <= 0) break;  // an error, the end of the file, or `most` bytes
     there += static_cast<std::size_t>(got);
   }
   close(file);

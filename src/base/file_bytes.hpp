@@ -9,8 +9,8 @@
 
 namespace urakata {
 
-// The file's first bytes, at most so many; empty where it cannot be read. Also of files whose length nobody knows
-// before, as those of /proc. Any thread.
+// The first bytes of the file, at most `most`; after a failure of read(2) only those before it. Empty if the file
+// cannot be opened. Works for files without a known length, such as those of /proc. Thread-safety: by any thread.
 std::string file_bytes(const std::string& path, std::size_t most = SIZE_MAX);
 
 }  // namespace urakata

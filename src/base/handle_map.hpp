@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From an MPI handle to an object of ours. Handles are pointers or integers, depending on the ABI.
+// A map from an MPI handle, by ABI a pointer or an integer, to an object of ours. The map does not own the object.
 //
-// Thread-safety: all members by any thread. find() takes no lock when the thread asks for one of the handles that it
-// asked for last; all that changes the map makes all threads forget those.
+// Thread-safety: all members by any thread. Each thread remembers handles that it has found lately: find() takes no
+// lock for those. insert(), and whatever takes a handle out of the map, makes all threads forget what they remember.
 #pragma once
 
 #include <array>
@@ -33,16 +33,16 @@ Handle handle_of(std::uintptr_t bits) {
   return handle;
 }
 
-// One map per Object type: the thread's memory of recent handles is kept per type, and does not need the map.
+// A process has at most one map of each type: what a thread remembers is static, so recall() needs no map.
 template <class Handle, class Object>
 class HandleMap {
  public:
   struct Found {
     Object* object = nullptr;
-    bool known = false;  // the handle is in the map, perhaps with nullptr: "known to be none of our business"
+    bool known = false;  // the handle is in the map. With object == nullptr: Urakata leaves it to the MPI library
   };
 
-  // Inline, for calls that are measured in nanoseconds. Not known: find() may know it.
+  // Looks only at what the calling thread remembers. If `known` is false, ignore `object`, and ask find().
   static Found recall(Handle handle) {
     const std::uintptr_t key = bits(handle);
     const Recent& recent = recent_of(key);
@@ -55,7 +55,8 @@ class HandleMap {
     return found.known ? found : search(bits(handle));
   }
 
-  // Returns what the handle stands for then: not `object` where another thread has inserted one first.
+  // Adds the handle, or gives it an object if it has none. Returns the object that the handle has then: another one
+  // than `object` if one was inserted before.
   Object* insert(Handle handle, Object* object) {
     const LockGuard lock(mutex_);
     Withdrawn* const withdrawn = own_withdrawn(bits(handle));
@@ -66,15 +67,16 @@ class HandleMap {
     return there;
   }
 
-  // The object that was there, for the caller to dispose of.
+  // Removes the handle, also one that the calling thread has withdrawn. Returns its object, for the caller to dispose
+  // of; nullptr: there was none.
   Object* erase(Handle handle) {
     const LockGuard lock(mutex_);
     if (const Withdrawn* const withdrawn = own_withdrawn(bits(handle))) return remove(*withdrawn).object;
     return remove(bits(handle)).object;
   }
 
-  // The calling thread is about to free the handle, and another thread may be given the same one before that call
-  // returns. Until erase() or restore() by this thread, only this thread finds what the handle stands for.
+  // To be called before the calling thread frees the handle, since another thread may be given the same one before the
+  // freeing call returns. Until erase() or restore() by the calling thread, only that thread finds the object.
   void withdraw(Handle handle) {
     const LockGuard lock(mutex_);
     withdrawn_.reserve(withdrawn_.size() + 1);
@@ -82,7 +84,7 @@ class HandleMap {
     withdrawn_.push_back({bits(handle), &recent_, found.object, found.known});
   }
 
-  // The handle was not freed.
+  // Undoes withdraw(), if the handle was not freed. Does nothing if the calling thread has not withdrawn the handle.
   void restore(Handle handle) {
     const LockGuard lock(mutex_);
     const Withdrawn* const withdrawn = own_withdrawn(bits(handle));
@@ -91,6 +93,8 @@ class HandleMap {
     if (gone.known) map_[gone.key] = gone.object;
   }
 
+  // Calls visit(object) for each handle, withdrawn ones too; `object` may be nullptr. The lock is held meanwhile, so
+  // `visit` must not call the map.
   template <class Visit>
   void for_each(Visit visit) {
     const LockGuard lock(mutex_);
@@ -103,7 +107,7 @@ class HandleMap {
  private:
   struct Withdrawn {
     std::uintptr_t key = 0;
-    const void* thread = nullptr;  // its `recent_`
+    const void* thread = nullptr;  // the address of the withdrawing thread's `recent_`
     Object* object = nullptr;
     bool known = false;
   };
@@ -112,12 +116,12 @@ class HandleMap {
     std::uintptr_t key = 0;
     Object* object = nullptr;
   };
-  // Small: where a program opens its MPI late, all thread-local storage of this library must fit into the rest (about
-  // 1.5 KiB) that the linker keeps for such libraries.
+  // Small: if the program loads MPI by dlopen, all static thread-local storage of this library must fit into the
+  // surplus that the dynamic linker keeps for libraries loaded late (about 1.5 KiB).
   static inline constinit thread_local std::array<Recent, 8> recent_{};
   static Recent& recent_of(std::uintptr_t key) { return recent_[(key ^ key >> 8U) % recent_.size()]; }
 
-  // Apart, so that the fast path of find() needs no stack.
+  // Not inlined, so that the fast path of find() needs no stack frame.
   [[gnu::noinline]] Found search(std::uintptr_t key) {
     const LockGuard lock(mutex_);
     if (const Withdrawn* const withdrawn = own_withdrawn(key)) return {withdrawn->object, withdrawn->known};
@@ -127,7 +131,7 @@ class HandleMap {
     return {it->second, true};
   }
 
-  // nullptr: this thread has not withdrawn the handle.
+  // nullptr: the calling thread has not withdrawn the handle.
   Withdrawn* own_withdrawn(std::uintptr_t key) URAKATA_REQUIRES(mutex_) {
     for (Withdrawn& one : withdrawn_) {
       if (one.key == key && one.thread == &recent_) return &one;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A number for a text: FNV-1a, 64 bits. The same in every process; not meant to withstand anybody.
+// A hash of a text: FNV-1a, 64 bits. Equal in every process; not safe against chosen texts.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is worth knowing of the processor: which of several versions of a loop, compiled for different levels of the
-// instruction set, it runs best, and whose it is.
+// Facts about the processor: its vendor, whether its string instructions are fast, and which of several versions of a
+// loop, compiled for different levels of the instruction set, it should run.
 #pragma once
 
 #if defined(__x86_64__)
@@ -18,8 +18,8 @@ inline bool on_intel() {
 #endif
 }
 
-// Are long stores by a string instruction (rep movsb) fast? Processors that say so, ERMS, store whole lines without
-// fetching what was in them, which no other ordinary store does.
+// Whether long stores by a string instruction (rep movsb) are fast, by the processor's flag ERMS. Such a store writes
+// whole cache lines without fetching their old contents, which other ordinary stores do not.
 inline bool fast_strings() {
 #if defined(__x86_64__)
   constexpr unsigned kErms = 1U << 9U;
@@ -30,8 +30,8 @@ inline bool fast_strings() {
 #endif
 }
 
-// The version for the highest level that the processor has and for which there is one; those that were not compiled are
-// nullptr. `avx512` stands for F, BW, DQ and VL together.
+// The version for the highest level that the processor supports. nullptr: the version was not compiled. `avx512` is the
+// one for AVX-512 F, BW, DQ and VL together.
 template <class Version>
 const Version& best_version([[maybe_unused]] const Version* avx512, [[maybe_unused]] const Version* avx2,
                             const Version& baseline) {

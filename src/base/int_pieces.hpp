@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts of elements that a function with counts of int takes in several calls.
+// Splits a 64-bit count of elements for a function that takes counts of type int.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace urakata {
 
-// Calls use(first, count) for pieces of 0 .. `elements` in their order, each as long as an int allows.
+// Calls use(first, count) for consecutive pieces of the range [0, elements), each as long as an int allows.
 template <class Use>
 void in_int_pieces(std::uint64_t elements, Use use) {
   for (std::uint64_t first = 0; first < elements;) {

@@ -19,12 +19,12 @@ namespace urakata {
 
 namespace {
 
-// In Mb/s; 0 or less: the driver does not know.
+// The interface's speed in Mb/s; 0 or less: the driver does not tell.
 long speed_of(const char* interface) {
   return std::strtol(file_bytes(std::string("/sys/class/net/") + interface + "/speed").c_str(), nullptr, 10);
 }
 
-// False: it is none by which another node can reach this one.
+// False: another node cannot reach this one by `from`.
 bool take_address(const sockaddr& from, InterfaceAddress& to) {
   to.family = from.sa_family;
   if (from.sa_family == AF_INET) {

@@ -13,17 +13,18 @@ namespace urakata {
 struct InterfaceAddress {
   std::string interface;
   int family = 0;                     // AF_INET or AF_INET6
-  std::array<std::byte, 16> bytes{};  // in the network's order; of AF_INET the first four
+  std::array<std::byte, 16> bytes{};  // in network byte order; AF_INET: the first four
 };
 
-// Of all interfaces that are up and no loopback, those of the fastest first, and at the same speed IPv4 first. `only`:
-// of this interface; empty: of all. Empty where there are none, or the system does not say.
+// The addresses of all interfaces that are up and no loopback, without IPv6 link-local ones. The fastest interface
+// comes first; at equal speed IPv4 does. `only`: the name of the one interface to look at; empty: all. The result is
+// empty if there is no address, or if the system does not tell.
 std::vector<InterfaceAddress> interface_addresses(std::string_view only);
-// The names of those interfaces in the same order, each once.
+// The interfaces that interface_addresses(only) finds, by name, in the same order, each once.
 std::vector<std::string> interface_names(std::string_view only);
 
-// Why no other node can reach this one by the interface of that name. A whole clause, and after a colon what to choose
-// instead; empty: others can, or no name was given.
+// Why no other node can reach this one by the interface `name`: a clause, then a colon and the interfaces to choose
+// instead, if there are any. Empty: other nodes can, or `name` is empty.
 std::string why_no_interface(std::string_view name);
 
 }  // namespace urakata

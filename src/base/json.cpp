@@ -7,7 +7,7 @@
 namespace urakata {
 namespace {
 
-// Length of the UTF-8 sequence that `text` begins with; 0 if it is none (RFC 3629: no overlong forms, no surrogates).
+// Length of the UTF-8 sequence that `text` begins with; 0: none is valid (RFC 3629: no overlong forms, no surrogates).
 std::size_t sequence(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto tail = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes JSON: the little that report and programs need, without a library, since it goes into the preloaded library.
+// Writes JSON. It has only what reports and Urakata's programs need, since it goes into the preloaded library.
 //
 //     JsonWriter w;  w.object().key("rank").number(3).key("name").string("a\"b").end();  w.text() ==
 //     R"({"rank":3,...})"
 //
-// Contract. Commas are the writer's business; that keys and values alternate inside objects is the caller's. Text is
-// written as UTF-8; bytes that are none become U+FFFD. Not thread-safe.
+// Contract. The writer sets the commas. The caller alternates keys and values inside objects, and ends each object and
+// array. Text is taken as UTF-8; each byte that is not valid UTF-8 becomes U+FFFD. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ class JsonWriter {
   void quote(std::string_view value);
 
   std::string text_;
-  std::string closings_;  // of the objects and arrays open now
-  bool first_ = true;     // nothing written yet in the innermost one
+  std::string closings_;  // closing brackets of the open objects and arrays, innermost last
+  bool first_ = true;     // whether the innermost of them is still empty
   bool after_key_ = false;
 };
 

@@ -6,7 +6,7 @@
 namespace urakata {
 namespace {
 
-// The number that starts the variable's value ("4(x2),3" is Slurm's way to say 4), -1 where there is none.
+// The number at the beginning of the variable's value (Slurm's "4(x2),3" gives 4); -1: there is none.
 int number(const char* variable) {
   const char* text = std::getenv(variable);
   if (text == nullptr) return -1;

@@ -13,14 +13,14 @@
 namespace urakata::log {
 namespace {
 
-Mutex lock;
+Mutex lock;  // protects the two below
 bool withholding = false;
 std::vector<std::string> kept;
 
 }  // namespace
 
 void warning_of_node(const char* format, ...) {
-  std::array<char, 2000> text{};  // as much as log::warning() gives
+  std::array<char, 2000> text{};  // about as much as log::warning() shows
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(text.data(), text.size(), format, arguments);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Warnings that the ranks of a node, or of the whole job, are likely to have alike: that no progress thread could be
-// made, say.
+// Warnings that several ranks of a node, or of the whole job, are likely to give with the same text, such as that no
+// progress thread could be made.
 //
-// While MPI_Init withholds them they are kept, for the ranks to settle which of them says what (job/shared_lines.hpp);
-// before and after it each is given at once, as by log::warning().
+// During a part of MPI_Init these warnings are withheld. The ranks then agree which of them gives which warning
+// (job/shared_lines.hpp). At any other time each warning is given at once, as by log::warning().
 //
-// Thread-safety: warning_of_node() by any thread; the others by the one that calls MPI_Init.
+// Thread-safety: warning_of_node() by any thread; the others by the thread that calls MPI_Init.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace urakata::log {
 [[gnu::format(printf, 1, 2)]] void warning_of_node(const char* format, ...);
 
 void withhold_node_warnings();
-// Ends the withholding, and returns what was kept: different texts only.
+// Ends the withholding, and returns the texts withheld, each once.
 std::vector<std::string> withheld_node_warnings();
 
 }  // namespace urakata::log

@@ -15,7 +15,8 @@ PeriodicProgress::PeriodicProgress(const std::string& name, const char* what, Po
     : poll_(std::move(poll)), sleep_(std::move(sleep)), thread_(name, what, [this] { run(); }) {}
 
 void PeriodicProgress::expect() {
-  // What is left behind is counted before the state is read, and the progress thread does it the other way round.
+  // The caller makes its work visible, then reads the state. The progress thread sets the state to kIdle, then polls
+  // once more. So one of the two sees what the other has done.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint32_t idle = kIdle;
   if (state_.load(std::memory_order_relaxed) == kIdle && state_.compare_exchange_strong(idle, kPolling)) {

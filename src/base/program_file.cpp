@@ -13,7 +13,7 @@
 namespace urakata {
 namespace {
 
-constexpr std::size_t kLongestLine = 4096;  // of a script that says who runs it; Linux reads 255 bytes
+constexpr std::size_t kLongestLine = 4096;  // bytes of a script's first line; Linux reads 255
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");

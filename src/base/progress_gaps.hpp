@@ -2,7 +2,7 @@
 // Estimates how long the program computes between the start of an operation and the wait for it. In a short gap a
 // progress thread that shares the program's core should not run: the program will soon make the same progress itself.
 //
-// Thread-safety: by any thread, relaxed. Concurrent callers may spoil the estimate, which does no harm.
+// Thread-safety: by any thread. Accesses are relaxed: concurrent callers may spoil the estimate, which does no harm.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace urakata {
 
 class ProgressGaps {
  public:
-  // `long_ns`: a gap from which on it pays to be woken.
+  // `long_ns`: length of a gap, in ns, from which on a progress thread may run. Times are those of now_ns().
   explicit ProgressGaps(std::uint64_t long_ns) : long_ns_(long_ns) {}
 
   void begin(std::uint64_t now = now_ns()) { begun_ns_.store(now, std::memory_order_relaxed); }
@@ -29,8 +29,10 @@ class ProgressGaps {
   }
   void forget() { begun_ns_.store(0, std::memory_order_relaxed); }
 
+  // Whether the mean is at most `long_ns`.
   bool are_short() const { return mean_ns_.load(std::memory_order_relaxed) <= long_ns_; }
-  // Is the program expected back within a moment? Reads the clock only if the answer depends on it.
+  // Whether a gap has begun that is likely to end soon: gaps are short, and this one is shorter than `long_ns` so far.
+  // Reads the clock only if the answer depends on it.
   bool ends_soon() const { return are_short() && begun() && in_time(now_ns()); }
   bool ends_soon(std::uint64_t now) const { return are_short() && begun() && in_time(now); }
 
@@ -38,7 +40,7 @@ class ProgressGaps {
   bool in_time(std::uint64_t now) const { return now - begun_ns_.load(std::memory_order_relaxed) < long_ns_; }
 
   const std::uint64_t long_ns_;
-  std::atomic<std::uint64_t> begun_ns_{0};  // the latest start; 0: none that has not been forgotten
+  std::atomic<std::uint64_t> begun_ns_{0};  // when the latest gap began; 0: none has, or it was forgotten
   std::atomic<std::uint64_t> mean_ns_{0};
 };
 

@@ -17,8 +17,8 @@ namespace urakata {
 
 namespace {
 
-// A thread that asks for short slices has an early deadline (Linux 6.12 and later; others refuse or ignore it, and then
-// it waits its turn).
+// Asks for short time slices, by which the calling thread gets an early deadline (Linux 6.12 and later). Other kernels
+// refuse or ignore this, and the thread waits for its turn.
 void short_slices() {
   struct {
     std::uint32_t size, policy;
@@ -27,7 +27,7 @@ void short_slices() {
     std::uint32_t priority;
     std::uint64_t runtime, deadline, period;
   } attributes{};
-  // The rest, niceness above all, stays as it is.
+  // All other attributes, niceness above all, stay as they are.
   if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0U) != 0 || attributes.policy != SCHED_OTHER)
     return;
   attributes.size = sizeof attributes;

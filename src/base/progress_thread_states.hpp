@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The word by which a progress thread and the program's threads tell each other how it rests, so that a start wakes it
-// only where that is needed.
+// The state of a progress thread, a futex word. From it the program's threads learn how the progress thread rests, so
+// that the start of an operation wakes it only if need be.
 //
-//   working    it moves what there is, or naps for moments in between
-//   listening  it sleeps until one of the descriptors is readable; the owner wakes it by one of them
-//   dozing     long naps, of which it wakes by itself
-//   resting    naps so long that more is a reason to end them
-//   asleep     until it is woken
-//   stopping   for good
+//   working    moves what can move, or naps for moments in between
+//   listening  sleeps until a descriptor of its owner's is readable; the owner uses one of these to wake it
+//   dozing     naps for long, and wakes by itself
+//   resting    naps for longer, so that there are more reasons to wake it
+//   asleep     sleeps until it is woken
+//   stopping   is to end; this state is never left
 //
-// Only the progress thread leaves `working`, and only from there it goes to rest; whoever wakes it puts it back there.
-// So two that meet come to one: what has been announced (seq_cst) before present() is read is seen by a progress thread
-// that has gone to rest before, when it polls again.
+// A rest is every state but `working` and `stopping`. Only the progress thread begins a rest, and only from `working`.
+// The progress thread, or a thread that calls wake(), ends it in `working`. Any thread may set `stopping`.
+//
+// A program's thread announces work (seq_cst), then reads present(). The progress thread announces its rest, then looks
+// for work: in sleep() before it sleeps, otherwise after the rest. So the program's thread sees the rest, or the
+// progress thread sees the work.
 //
 // Thread-safety: nap(), doze(), sleep(), rests() and back() by the progress thread; the rest by any thread.
 #pragma once
@@ -30,22 +33,23 @@ class ProgressThreadStates {
   State present() const { return static_cast<State>(state_.load(std::memory_order_seq_cst)); }
   bool stopping() const { return state_.load(std::memory_order_relaxed) == kStopping; }
 
-  // For `ns`, or until it is stopped.
+  // Sleeps for `ns`, or until stop(), without a change of state.
   void nap(std::uint64_t ns) { futex_wait(state_, kWorking, ns); }
-  // For `ns`, or until it is woken; `how`: kDozing or kResting. True: it was woken, or is stopping.
+  // Rests for `ns`, or until wake() or stop(). `how`: kDozing or kResting. True: the thread was woken, or is stopping.
   bool doze(std::uint64_t ns, State how = kDozing) {
     if (!rests(how)) return true;
     futex_wait(state_, how, ns);
     return !back(how);
   }
-  // Until it is woken, for as long as idle() says so. idle() is asked after the sleep has been announced.
+  // Sleeps until wake() or stop(), or until idle() is false. idle() is called after the rest has been announced.
   template <class Idle>
   void sleep(Idle idle) {
     if (!rests(kAsleep)) return;
     while (idle() && present() == kAsleep) futex_wait(state_, kAsleep);
     back(kAsleep);
   }
-  // Announces a rest of another kind, and that it is over. False: it is stopping; it had been woken, or is stopping.
+  // rests() announces a rest in which the thread sleeps by other means; false: it is stopping and must not rest. back()
+  // ends that rest; false: the thread had been woken before, or is stopping.
   bool rests(State how) {
     std::uint32_t expected = kWorking;
     return state_.compare_exchange_strong(expected, how, std::memory_order_seq_cst);
@@ -55,15 +59,16 @@ class ProgressThreadStates {
     return state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst);
   }
 
-  // Ends the rest `from`, if the progress thread is in it. True: it was; one that listens is then to be told by its
-  // descriptor.
+  // Ends the rest `from`. False: the progress thread was not in that rest. After true for kListening the caller must
+  // make the thread's descriptor readable.
   bool wake(State from) {
     std::uint32_t expected = from;
     if (!state_.compare_exchange_strong(expected, kWorking, std::memory_order_seq_cst)) return false;
     if (from != kListening) futex_wake(state_);
     return true;
   }
-  // Whichever rest it is in, which is returned: one that listens is then to be told by its descriptor.
+  // Sets `stopping` and ends any rest. Returns the state before. If that is kListening, the caller must make the
+  // thread's descriptor readable.
   State stop() {
     const std::uint32_t before = state_.exchange(kStopping, std::memory_order_seq_cst);
     futex_wake(state_);

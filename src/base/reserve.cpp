@@ -14,11 +14,11 @@ namespace urakata::reserve {
 
 namespace {
 
-// Pieces are cut off one after the other; when all of a block have come back it is as new.
+// Pieces are cut off one after the other. Once all pieces of a block have come back, the whole block is free again.
 struct Block {
-  std::byte* begin = nullptr;  // nullptr: there is none
-  std::size_t used = 0;
-  std::size_t pieces = 0;  // that have not come back
+  std::byte* begin = nullptr;  // nullptr: not mapped
+  std::size_t used = 0;        // bytes cut off
+  std::size_t pieces = 0;      // number of pieces that have not come back
 };
 
 class Lock {
@@ -45,7 +45,7 @@ bool add_block() {
   if (free == blocks.end()) return false;
   void* const made = mmap(nullptr, kBlock, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (made == MAP_FAILED) return false;
-  madvise(made, kBlock, MADV_NOHUGEPAGE);  // the first piece would take all of it
+  madvise(made, kBlock, MADV_NOHUGEPAGE);  // else touching one piece might occupy all of it
   *free = {static_cast<std::byte*>(made)};
   return true;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that is set aside for when the process has no more: what is under way can then end, and other ranks be told.
+// Memory set aside for when the process can allocate no more: operations under way can end, and other ranks be told.
 //
-// It is a few blocks of addresses that nobody touches as long as there is memory, so it takes none. Where an allocation
-// fails it is served from here, if it is small, and whoever starts something new asks first whether there is enough
-// left (enough()): that gets a new block where there is memory again. So nothing new begins on what others need to end.
+// The reserve is a few blocks of address space. Nothing touches them while there is memory, so they occupy none. If
+// malloc fails, a small allocation of Urakata's is served from the reserve. An operation starts only if enough() says
+// that enough is left for those under way; enough() maps a new block if it can.
 //
 // Thread-safety: everything by any thread.
 #pragma once
@@ -14,17 +14,17 @@
 namespace urakata::reserve {
 
 inline constexpr std::size_t kBlock = 1024UL * 1024;  // bytes
-// What is served from it: the book-keeping of an operation, and a message that waits for its receive (128 KiB and its
-// head); not the program's payload.
+// The largest allocation served, in bytes: enough for the book-keeping of an operation and for an unexpected message
+// (128 KiB and its header), but not for the program's payload.
 inline constexpr std::size_t kLargest = 160UL * 1024;
-inline constexpr std::size_t kEnough = kBlock / 2;  // with less nothing new begins
+inline constexpr std::size_t kEnough = kBlock / 2;  // bytes left in one block; with less, no operation starts
 
-// Sets the first block aside. Without one, since the process has no addresses for it, nothing is served.
+// Sets the first block aside. If that fails for lack of address space, take() tries again.
 void set_aside();
 
-// Memory for `bytes`, of this alignment (a power of two); nullptr: there is none here.
+// Memory for `bytes`, aligned to `alignment` (a power of two), until give(). nullptr: too large, or nothing is left.
 void* take(std::size_t bytes, std::size_t alignment);
-// True: it was from here, and is given back. To be asked only where touched().
+// Takes memory back. False: `memory` is not from the reserve, as no memory is while touched() is false.
 bool give(void* memory);
 
 namespace detail {
@@ -32,9 +32,9 @@ inline constinit std::atomic<bool> touched{false};
 bool refill();
 }  // namespace detail
 
-// Was anything ever taken? Inline, as are all questions of those that have memory.
+// Whether any memory was ever taken. Inline, so that a process with enough memory pays for a load only.
 inline bool touched() { return detail::touched.load(std::memory_order_relaxed); }
-// May something new begin?
+// Whether a new operation may start.
 inline bool enough() { return !touched() || detail::refill(); }
 
 }  // namespace urakata::reserve

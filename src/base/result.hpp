@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Result<T>: a value, or an Error that tells its story (what was being done, to what, why it failed, what to do).
+// Result<T>: a value, or an Error (what was being done, to what, why it failed, what to do).
 //
 // Errors are values inside the core; the shim turns them into an MPI error on the user's communicator.
-// Nothing is thrown. Thread-safety: as for any value type.
+// value(), * and -> need ok(); error() needs !ok(). Thread-safety: as for any value type.
 #pragma once
 
 #include <string>

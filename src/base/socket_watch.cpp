@@ -39,21 +39,21 @@ bool is_tcp(int descriptor) {
   return (domain == AF_INET || domain == AF_INET6) && type == SOCK_STREAM;
 }
 
-// Sockets that nobody is to watch.
+// The sockets that leave_out() was called for.
 struct LeftOut {
   Mutex lock;
   std::set<int> sockets URAKATA_GUARDED_BY(lock);
-  bool of_parent URAKATA_GUARDED_BY(lock) = false;  // in a forked child: `sockets` are those of its parent, and gone
-  // Takes their place in a child, where the numbers are still known for sockets.
+  bool of_parent URAKATA_GUARDED_BY(lock) = false;  // in a forked child: `sockets` are the parent's, and closed here
+  // /dev/null, which takes the sockets' numbers in a forked child: code there may still use the numbers.
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 };
 LeftOut& left_out();
 
-// Around a fork the lock is taken by one function and given back by another.
+// Before a fork one function takes the lock, after the fork another one gives it back.
 void lock_before_fork() URAKATA_NOT_ANALYSED { left_out().lock.lock(); }
 void unlock_after_fork() URAKATA_NOT_ANALYSED { left_out().lock.unlock(); }
 
-// A child may be one of a process with threads: nothing is allocated or freed.
+// The process that forked may have several threads, so its child may neither allocate nor free.
 void let_go_in_child() URAKATA_NOT_ANALYSED {
   LeftOut& all = left_out();
   for (auto it = all.sockets.begin(); !all.of_parent && it != all.sockets.end(); ++it) {
@@ -77,7 +77,7 @@ bool is_left_out(int socket) {
   return left_out().sockets.contains(socket);
 }
 
-// Sleeps until the set is ready. Is `descriptor` ready?
+// Sleeps until something in the epoll set is ready, for at most `timeout_ns`. Returns whether `descriptor` is.
 bool sleep_on(int epoll, std::uint64_t timeout_ns, int descriptor) {
   std::array<epoll_event, 16> events;
   timespec timeout{};
@@ -165,7 +165,7 @@ void SocketWatch::scan() {
     // Sockets seen before are refused as known; closed ones have left by themselves.
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0) {
       ++sockets_;
-      pause_ns_ = kFirstPause;  // where one was new, more may follow
+      pause_ns_ = kFirstPause;  // more new sockets may follow
     }
   }
   closedir(directory);
@@ -185,7 +185,7 @@ bool SocketWatch::wait_for_descriptors(std::uint64_t timeout_ns) {
   return true;
 }
 
-// A bell that rings on would let nobody sleep any more.
+// Resets the eventfd of wake(): while it is readable, no wait would sleep.
 void SocketWatch::quiet() {
   std::uint64_t rings = 0;
   [[maybe_unused]] const auto got = read(bell_, &rings, sizeof rings);

@@ -10,7 +10,7 @@
 
 namespace urakata {
 
-// A call has failed: what was being done, and what errno says of it.
+// The error of a failed system call: what was being done, and the text for `code`, an errno value.
 inline Error system_error(const std::string& doing, int code = errno) {
   return Error{doing + ": " + std::strerror(code)};
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What threads cost where there is only one: a locked instruction takes ten times as long as a plain one, and a start
-// and a wait had a dozen.
+// Atomic read-modify-write operations that need no locked instruction, which is slow, while one thread runs at a time.
 #pragma once
 
 #include <atomic>
 
 namespace urakata {
 
-// Does at most one thread of this process run our code at a time, and each after the one before? Set in MPI_Init.
+// Whether at most one thread of this process runs Urakata's code at a time, and sees what those before it have done.
+// Set in MPI_Init; false before.
 inline constinit bool one_at_a_time = false;
 
-// As the members of std::atomic of the same name, without a locked instruction where only one thread runs at a time.
+// As the members of std::atomic of the same name. If `one_at_a_time` is true, they are plain loads and stores.
 template <class T>
 T fetch_add(std::atomic<T>& value, T more, std::memory_order order) {
   if (!one_at_a_time) return value.fetch_add(more, order);

@@ -16,7 +16,7 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "the 
 
 }  // namespace
 
-// errno belongs to the program: both calls leave it as it was.
+// errno belongs to the program, so futex_wait() and futex_wake() restore it.
 bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t timeout_ns) {
   timespec limit{};
   limit.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000U);

@@ -18,19 +18,20 @@ inline void pause() {
 
 inline constexpr std::uint64_t kForever = UINT64_MAX;
 
-// Sleeps while `word` is `expected`, for at most `timeout_ns`. Returns at once where it is not; may also return for no
-// reason, so callers test again what they wait for. False: the time ran out. Threads of one address space only.
+// Sleeps while `word` is `expected`, for at most `timeout_ns`. Returns at once if `word` is not. May also return
+// without a reason, so callers must test again what they wait for. False: the time ran out. Keeps errno. Works between
+// threads of one address space only, as futex_wake() does.
 bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t timeout_ns = kForever);
 
-// Wakes up to `waiters` threads that sleep on the word. The new value is stored before this call.
+// Wakes up to `waiters` threads that sleep on `word`. The caller stores the new value before. Keeps errno.
 void futex_wake(const std::atomic<std::uint32_t>& word, int waiters = 1);
 
-// One wait of a thread that cannot sleep, because nobody would wake it (the MPI library can only be polled): each
-// step() spins first, then gives the core to whoever is runnable. A new wait starts with a new Ladder or restart().
+// One wait of a thread that cannot sleep, because nothing would wake it (the MPI library can only be polled). The first
+// calls of step() spin. Later ones give the core to any runnable thread. A new wait needs a new Ladder or restart().
 class Ladder {
  public:
-  // How many steps are spent spinning. None where there are more runnable threads than cores: a spinning rank would
-  // keep the one it waits for from running.
+  // Number of steps that spin. None does if there are more runnable threads than cores: a spinning rank would keep the
+  // rank that it waits for from running.
   static constexpr unsigned kSpins = 200;
   explicit Ladder(bool oversubscribed) : spins_(oversubscribed ? 0 : kSpins) {}
 

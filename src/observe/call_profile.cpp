@@ -63,13 +63,13 @@ Result<std::unique_ptr<CallProfile>> CallProfile::create(const std::string& dire
   if (Status ours = may_replace(path, kCallFileMark); !ours) return ours.error();
   if (Status ours = may_replace(summary, kReportMark); !ours) return ours.error();
   if (Status ours = may_replace(events, kEventFileMark); !ours) return ours.error();
-  // An earlier run's file stays whole for whoever still reads it.
+  // A new file, so that a reader of an earlier run's file still has that one whole.
   const std::string draft = draft_of(path);
   unlink(draft.c_str());
   void* const memory = map_new_file(draft, kSize);
   if (memory == nullptr) return system_error("report: cannot write " + draft);
   std::unique_ptr<CallProfile> profile(new CallProfile(path, memory, rank));
-  // An earlier run's.
+  // These belong to an earlier run.
   unlink(summary.c_str());
   unlink(events.c_str());
   if (rename(draft.c_str(), path.c_str()) == 0) return profile;
@@ -114,7 +114,7 @@ std::uint32_t CallProfile::text(std::string_view words) {
   char* const all = static_cast<char*>(memory_) + kTextsAt;
   const std::uint32_t used = head().text_bytes.load(std::memory_order_relaxed);
   words = words.substr(0, words.find('\0'));
-  // Few different ones: modules, operations.
+  // A linear search, since there are few different texts: modules, operations.
   for (std::uint32_t at = 0; at < used; at += static_cast<std::uint32_t>(std::strlen(all + at)) + 1) {
     if (words == all + at) return at;
   }
@@ -150,7 +150,7 @@ CallRecord& CallProfile::record(const ProfileKey& key) {
     ProfileSite* const site = sites_.find(hash_of(key), key, this);
     return site != nullptr ? site->record() : records()[0];
   } catch (const std::bad_alloc&) {
-    return records()[0];  // the program is short of memory, and its call goes on
+    return records()[0];  // out of memory: the program's call must go on all the same
   }
 }
 
@@ -171,7 +171,7 @@ void CallProfile::leave(CallRecord& to, std::uint64_t begin, std::uint64_t end, 
   note_most(to.most_ns, ns);
   head().end_ns.store(end, std::memory_order_relaxed);
   head().last.store(number_of(to) + 1, std::memory_order_relaxed);
-  // Where another thread has begun one since, that stays.
+  // `inside` stays if another thread has begun a call since.
   if (head().since_ns.load(std::memory_order_relaxed) == begin) head().inside.store(0, std::memory_order_relaxed);
 }
 

@@ -51,7 +51,7 @@ void ObservedInstance::finished(std::uint64_t begin, std::uint64_t end, const Pr
   if (site_ == nullptr) return;
   const std::uint64_t done = done_ == 0 ? end : done_;
   const std::uint64_t between = begin > returned_ ? begin - returned_ : 0;
-  // What another thread has started is known to have been tested only.
+  // If another thread started the instance, only its unsuccessful tests are known of the calls in between.
   const std::uint64_t in_calls = thread_ == &thread ? thread.in_calls(begin) : 0;
   const std::uint64_t calls = std::max(in_calls > in_calls_ ? in_calls - in_calls_ : 0, tests_);
   const std::uint64_t gap = between > calls ? between - calls : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A call site: what the program's calls from one place, of one size, were and cost.
+// A call site: number and times of the program's calls of one operation from one place with one payload size.
 //
-// Contract. `key` is constant after construction. All counters are relaxed atomics: any thread may add at any time, and
-// nobody orders anything by them; a reader that wants a consistent picture reads when the program's calls have ended.
-// Adding takes no lock, no allocation and no system call.
+// Thread-safety. The key is constant after construction. All counters are relaxed atomics that order nothing: any
+// thread may add or read at any time. They are consistent once the program's calls have ended. Adding takes no lock, no
+// allocation and no system call.
 #pragma once
 
 #include <atomic>
@@ -17,17 +17,17 @@
 
 namespace urakata::observe {
 
-// What tells call sites apart. `why` does not: the first reason seen is kept.
+// What tells call sites apart.
 struct CallSiteKey {
   std::string_view operation = {};     // "Iallgather", as in the standard without the prefix
   const void* address = nullptr;       // the call's return address in the program
   std::uint64_t bytes = 0;             // payload, as the operation counts it (collectives.hpp, Arguments::bytes)
-  std::string_view engine = {};        // "poll", "thread", "native"
-  std::string_view algorithm = {};     // "ring"; empty where the MPI library decides
-  const PythonLine* python = nullptr;  // lives as long as the process; nullptr: the call is not a Python program's
+  std::string_view engine = {};        // "poll", "thread/spare", "thread/shared", "kernel", "native"
+  std::string_view algorithm = {};     // "ring"; empty: the MPI library decides
+  const PythonLine* python = nullptr;  // lives as long as the process; nullptr: not from Python code, or not known
 };
 
-// Sum, extremes and number of times in ns.
+// Number, sum, least and most of durations in ns; all 0 while there is none.
 class Times {
  public:
   void add(std::uint64_t ns);
@@ -45,6 +45,7 @@ class Times {
 
 class CallSite {
  public:
+  // `why`: the reason for engine and algorithm that the first call had. Texts are copied.
   CallSite(const CallSiteKey& key, std::string_view why, std::uint32_t number);
   CallSite(const CallSite&) = delete;
   CallSite& operator=(const CallSite&) = delete;
@@ -54,18 +55,18 @@ class CallSite {
   std::uint32_t number() const { return number_; }  // 0, 1, ... in the order of first sight
   bool matches(const CallSiteKey& key) const;
 
-  // Touched by the caller.
-  alignas(64) std::atomic<std::uint64_t> started{0};  // calls; more than the times below where some never ended
+  // Written by threads of the program. One duration for each instance; from `gap` on only for those that have ended.
+  alignas(64) std::atomic<std::uint64_t> started{0};  // number of instances started
   Times start;                                        // inside the starting call
-  Times gap;         // start's return to the wait's (or last test's) beginning, other calls and tests not counted
-  Times test;        // inside unsuccessful tests, one sum per instance; only instances that were tested
-  Times wait;        // inside the wait or last test that found it finished
-  Times in_flight;   // beginning of the start to the instance's end
+  Times gap;         // from the start's return to the beginning of the last wait or test, without MPI calls in between
+  Times test;        // inside unsuccessful tests, summed for an instance; only instances that were so tested
+  Times wait;        // inside the wait or test that found the instance finished
+  Times in_flight;   // from the beginning of the start to the instance's end
   Times overlapped;  // the part of in_flight that lay in the gap
   Samples samples;
 
-  // Touched by progress threads.
-  alignas(64) std::atomic<std::uint64_t> progress_thread_ns{0};  // spent by progress threads on this site's instances
+  // For progress threads, on a cache line of its own. None of them adds to it, so it is always 0.
+  alignas(64) std::atomic<std::uint64_t> progress_thread_ns{0};  // time spent on this site's instances
 
  private:
   std::string operation_, engine_, algorithm_, why_;
@@ -75,23 +76,23 @@ class CallSite {
   std::uint32_t number_;
 };
 
-// The times of one instance from start to end, as part of its request. The caller owns it, but for `done`, which
-// whoever finishes the instance calls once, before it publishes the end with release order. Times are CLOCK_MONOTONIC
-// in ns; `thread` is the calling one's.
+// The times of one instance from start to end, as part of its request. The thread that has the request calls the
+// functions in the order below, except done(). The thread that finishes the instance calls done(), at most once, before
+// it publishes the end with release order. Times are CLOCK_MONOTONIC in ns; `thread` is the calling thread's.
 class ObservedInstance {
  public:
-  void started(std::uint64_t begin);                               // before anybody else may see the instance
+  void started(std::uint64_t begin);                               // before another thread may see the instance
   void returned(std::uint64_t end, const ProfiledThread& thread);  // the operation is started
-  void at(CallSite* site);                                         // where; before the starting call ends
+  void at(CallSite* site);                                         // never nullptr; before the starting call ends
   void done(std::uint64_t now) {
     done_ = now;
-  }  // never called for what the MPI library runs: the wait's end then counts
-  void tested(std::uint64_t begin, std::uint64_t end) { tests_ += end - begin; }  // in vain
-  // The call that found it finished; adds everything to the site.
+  }  // the instance's end; never called for what the MPI library runs: the end of the wait counts then
+  void tested(std::uint64_t begin, std::uint64_t end) { tests_ += end - begin; }  // an unsuccessful test
+  // The call that found the instance finished; adds all times to the site. Does nothing without a site.
   void finished(std::uint64_t begin, std::uint64_t end, const ProfiledThread& thread, const Work& work,
                 const Identity& identity);
 
-  CallSite* call_site() const { return site_; }  // nullptr: not observed
+  CallSite* call_site() const { return site_; }  // nullptr before at() and after finished()
   std::uint64_t done() const { return done_; }
 
  private:
@@ -100,8 +101,8 @@ class ObservedInstance {
   std::uint64_t returned_ = 0;
   std::uint64_t tests_ = 0;
   std::uint64_t done_ = 0;
-  const ProfiledThread* thread_ = nullptr;  // that started it, and the time that it had spent in calls by then
-  std::uint64_t in_calls_ = 0;
+  const ProfiledThread* thread_ = nullptr;  // of the thread that started the instance
+  std::uint64_t in_calls_ = 0;              // thread_->in_calls() at returned_
 };
 
 }  // namespace urakata::observe

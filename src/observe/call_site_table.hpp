@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Call sites by key: open addressing, filled at the first sight of a key, without a lock.
+// Call sites by key: a lock-free hash table with open addressing. The first find() of a key adds the site.
 //
-// Contract. find() may be called by any thread at any time, and allocates only at the first sight of a key. Sites live
-// as long as the table.
+// Thread-safety: find() and all() by any thread at any time. find() allocates at the first sight of a key only, and may
+// then throw std::bad_alloc. Sites live as long as the table.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace urakata::observe {
 
-// An Entry is made of (key, more..., number), says number() and whether it matches(key).
+// An Entry is constructed from (key, more..., number), and has the members number() and matches(key).
 template <class Entry, class Key>
 class CallSiteTable {
  public:
@@ -27,7 +27,7 @@ class CallSiteTable {
   CallSiteTable(const CallSiteTable&) = delete;
   CallSiteTable& operator=(const CallSiteTable&) = delete;
 
-  // nullptr: the key is new and there are kMost sites. `hash` is the key's.
+  // The site of `key`, whose hash is `hash`; nullptr: the key is new, and all kMost numbers are taken.
   template <class... More>
   Entry* find(std::uint64_t hash, const Key& key, const More&... more) {
     std::unique_ptr<Entry> fresh;
@@ -63,10 +63,10 @@ class CallSiteTable {
  private:
   static constexpr std::uint32_t kEntries = 2 * kMost;  // a power of two; never more than half full
 
-  // A entry is written once, from nullptr, with release; readers load with acquire, so that they see the site that it
-  // points to whole.
+  // An entry is written once, from nullptr, with release order. Readers load it with acquire order, so they see the
+  // whole site that it points to.
   std::array<std::atomic<Entry*>, kEntries> entries_{};
-  std::atomic<std::uint32_t> count_{0};
+  std::atomic<std::uint32_t> count_{0};  // numbers taken
 };
 
 }  // namespace urakata::observe

@@ -12,8 +12,8 @@ struct Search {
   CodePlace* place;
 };
 
-// dl_iterate_phdr and not dladdr finds the offset: the load bias and the base address differ in programs that are not
-// position-independent, and the symbol table counts from the bias.
+// Finds module and offset. dladdr would give the base address of the module, but symbol tables count from the load
+// bias, and the two differ in programs that are not position-independent.
 int look(dl_phdr_info* info, std::size_t, void* data) {
   const auto& search = *static_cast<Search*>(data);
   for (int i = 0; i < info->dlpi_phnum; ++i) {

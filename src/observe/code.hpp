@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where in which file of code an address lies, so that others can find its source line later.
+// The program or library in which an address of code lies, and where in it: by these, readers find the source line.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 namespace urakata::observe {
 
 struct CodePlace {
-  std::string module;        // path of the program or shared library; empty: unknown
-  std::uint64_t offset = 0;  // the address as the module's own symbol table and debug information count it
-  std::string symbol;        // nearest exported symbol below; empty: none
-  std::uint64_t symbol_offset = 0;
+  std::string module;               // path of the program or shared library; empty: unknown
+  std::uint64_t offset = 0;         // the address as in the module's symbol table and debug information
+  std::string symbol;               // the nearest exported symbol at or below the address; empty: none
+  std::uint64_t symbol_offset = 0;  // from the symbol to the address
 };
 
-// `program` is the path of the program's own file, which the dynamic linker does not name. Any thread; allocates and
-// takes the dynamic linker's lock.
+// `program`: path of the program's own file, which the dynamic linker does not name. Thread-safety: by any thread;
+// allocates and takes the dynamic linker's lock.
 CodePlace code_place(const void* address, std::string_view program);
 
 }  // namespace urakata::observe

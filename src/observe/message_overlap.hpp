@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much of one message's transfer lay between the program's calls, as part of its request.
+// Estimates how much of one message's transfer lay between the program's MPI calls. It is part of the message's
+// request.
 //
-// The program is out of MPI's hands between a call that leaves the message open (the one that starts it, or a test in
-// vain) and the next that looks after it. Of the transfer's life, from when both sides had begun it until it is over,
-// two things are summed up over these gaps: the time, and the bytes that were moved. Bytes that were moved in a gap
-// took no longer than the gap, and as large a part of the life as of the payload:
+// A gap is the time between a call that leaves the message open (its start, or an unsuccessful test) and the next call
+// for that message. The transfer's life lasts from when both sides have begun it until it is over. Two sums are taken
+// over the gaps: the time of the life in them, and the bytes moved in them. Bytes moved in a gap took no longer than
+// the gap, and their share of the life is that of the payload:
 //     hidden = min(time of the life in the gaps, bytes moved in them / all bytes * life)
-// What the kernel still moves of a payload that it has taken does not show, so that is the least where nothing of ours
-// moved the message in the gaps; the most is the first of the two.
+// This is a lower bound if no progress thread moves the message, since bytes count as moved once the kernel has taken
+// them, though it may send them in a later gap. An upper bound is the time of the life in the gaps.
 //
-// Thread-safety: none; the owner of the request's.
+// Thread-safety: none; only the thread that has the request calls it.
 #pragma once
 
 #include <algorithm>
@@ -19,22 +20,22 @@
 
 namespace urakata::observe {
 
-// What is known of a transfer at a moment; times are CLOCK_MONOTONIC in ns, 0: not yet.
+// What is known of a transfer at a moment. Times are CLOCK_MONOTONIC in ns; 0: not yet.
 struct SeenTransfer {
-  std::uint64_t met = 0;    // both sides had begun it
-  std::uint64_t over = 0;   // it was over, whether anybody saw it or not
-  std::uint64_t bytes = 0;  // in all; known with `met`
-  std::uint64_t moved = 0;  // of them: so far
+  std::uint64_t met = 0;    // when both sides had begun the transfer
+  std::uint64_t over = 0;   // when the transfer was over, whether or not a call saw it
+  std::uint64_t bytes = 0;  // size of the payload; known with `met`
+  std::uint64_t moved = 0;  // bytes moved so far
 };
 
 class MessageOverlap {
  public:
-  // The program goes its way, and the message is open.
+  // A gap begins: a call returns and leaves the message open.
   void left(std::uint64_t now, const SeenTransfer& seen) {
     left_ns_ = now;
     left_bytes_ = seen.moved;
   }
-  // It comes back.
+  // The gap, if there is one, ends: a call for the message begins.
   void entered(std::uint64_t now, const SeenTransfer& seen) {
     if (left_ns_ == 0) return;
     if (seen.met != 0) {
@@ -45,7 +46,8 @@ class MessageOverlap {
     }
     left_ns_ = 0;
   }
-  // It has seen the end. Nothing is noted of a message without a transfer of its own, whose life nobody has seen.
+  // A call has seen the message's end: adds its times to `site`. Adds nothing if the transfer's life is not known, or
+  // if the payload is empty.
   void ended(MessageSite& site, const SeenTransfer& seen) const {
     if (seen.met == 0 || seen.over < seen.met || seen.bytes == 0) return;
     const std::uint64_t life = seen.over - seen.met;
@@ -56,10 +58,10 @@ class MessageOverlap {
   }
 
  private:
-  std::uint64_t left_ns_ = 0;  // 0: the program is in a call that looks after it
-  std::uint64_t left_bytes_ = 0;
-  std::uint64_t gap_ns_ = 0;
-  std::uint64_t gap_bytes_ = 0;
+  std::uint64_t left_ns_ = 0;     // when the present gap began; 0: there is none
+  std::uint64_t left_bytes_ = 0;  // bytes moved by then
+  std::uint64_t gap_ns_ = 0;      // time of the life in ended gaps
+  std::uint64_t gap_bytes_ = 0;   // bytes moved in ended gaps
 };
 
 }  // namespace urakata::observe

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A call site of the program's own messages: how many, how large, and how long the program waited for them.
 //
-// Contract. The key is constant after construction. All counters are relaxed atomics, as in call_site.hpp. Where
-// something is not seen (a non-blocking receive that the MPI library carries does not tell how much came), `sized`,
-// `waited` or `timed` stay behind `messages`.
+// Thread-safety. The key is constant after construction. All counters are relaxed atomics, as in call_site.hpp. Some
+// facts are not seen of every message: the size of a non-blocking receive that the MPI library carries, for instance.
+// `sized`, `waited` or `timed` are then less than `messages`.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace urakata::observe {
 struct MessageKey {
   std::string_view operation = {};  // "Isend", as in the standard without the prefix
   const void* address = nullptr;    // the call's return address in the program
-  std::string_view carrier = {};    // "space", "wire", "native", those that are there joined by "or", or "itself"
+  std::string_view carrier = {};    // "space", "wire", "native", "itself"; or several: "space or wire"
 };
 
 class MessageSite {
@@ -34,15 +34,16 @@ class MessageSite {
     return address_ == key.address && operation_ == key.operation && carrier_ == key.carrier;
   }
 
+  // What happens to a message of this site. Sizes in bytes, times in ns.
   void started() { add(messages, 1); }
   void moved(std::uint64_t size) {
     add(sized, 1);
     add(bytes, size);
   }
-  void waited_for(std::uint64_t ns) { add(waited_ns, ns); }  // any number of times for one message
-  void ended() { add(waited, 1); }                           // all of its waiting was seen
-  void brief() { add(done_at_once, 1); }                     // it was over when its starting call was
-  // A message has been transferred whose life was seen: see message_overlap.hpp. Times in ns.
+  void waited_for(std::uint64_t ns) { add(waited_ns, ns); }  // by one call; any number of calls for a message
+  void ended() { add(waited, 1); }                           // all waiting for it was seen
+  void brief() { add(done_at_once, 1); }                     // it was over when the starting call returned
+  // The transfer's life was seen, and is over: see message_overlap.hpp.
   void transferred(std::uint64_t life, std::uint64_t gap, std::uint64_t overlapped) {
     add(timed, 1);
     add(life_ns, life);
@@ -51,15 +52,15 @@ class MessageSite {
   }
 
   std::atomic<std::uint64_t> messages{0};
-  std::atomic<std::uint64_t> sized{0};  // of them: those that `bytes` sums up
-  std::atomic<std::uint64_t> bytes{0};
-  std::atomic<std::uint64_t> waited{0};     // of them: those whose waiting is all in `waited_ns`
-  std::atomic<std::uint64_t> waited_ns{0};  // inside blocking calls, waits and tests; a moment counts for one message
-  std::atomic<std::uint64_t> done_at_once{0};  // of them: had nothing to hide
-  std::atomic<std::uint64_t> timed{0};         // of the rest: those of which the following are sums
-  std::atomic<std::uint64_t> life_ns{0};
-  std::atomic<std::uint64_t> gap_ns{0};         // the most that can have been hidden of it
-  std::atomic<std::uint64_t> overlapped_ns{0};  // the least
+  std::atomic<std::uint64_t> sized{0};          // number of messages whose payload is in `bytes`
+  std::atomic<std::uint64_t> bytes{0};          // sum of payloads
+  std::atomic<std::uint64_t> waited{0};         // number of messages for which all waiting is in `waited_ns`
+  std::atomic<std::uint64_t> waited_ns{0};      // inside blocking calls, waits and tests; each moment counts once
+  std::atomic<std::uint64_t> done_at_once{0};   // number of messages that were over when their starting call returned
+  std::atomic<std::uint64_t> timed{0};          // number of other messages, whose times the following counters sum up
+  std::atomic<std::uint64_t> life_ns{0};        // duration of the transfer
+  std::atomic<std::uint64_t> gap_ns{0};         // upper bound of its part that was hidden behind computation
+  std::atomic<std::uint64_t> overlapped_ns{0};  // estimate of that part (`hidden` in message_overlap.hpp)
 
  private:
   std::string operation_, carrier_;

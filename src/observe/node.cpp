@@ -25,7 +25,7 @@ std::int64_t realtime_minus_monotonic_ns() {
 }
 
 std::string clock_name() {
-  // Not by a stream: the C++ locales would take memory in every rank.
+  // No C++ stream, since its locales would take memory in every rank.
   char name[64] = "";
   if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re"); file != nullptr) {
     if (std::fgets(name, sizeof name, file) == nullptr) name[0] = '\0';

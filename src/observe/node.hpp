@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tells the nodes of reports apart.
+// What a report tells of its node, so that readers can tell nodes apart and align their clocks.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ namespace urakata::observe {
 
 std::string host_name();
 
-// What is to be added to CLOCK_MONOTONIC, in ns, to get the time of day: by which ranks on different nodes are laid
-// side by side. Too little where the process is stopped between the two readings.
+// CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns: readers align ranks on different nodes by the time of day. The result is
+// too small if the process is stopped between the readings of the two clocks.
 std::int64_t realtime_minus_monotonic_ns();
 
-// Processes with the same one have the same CLOCK_MONOTONIC; empty: not known.
+// Processes with equal names share one CLOCK_MONOTONIC. Empty: not known.
 std::string clock_name();
 
 }  // namespace urakata::observe

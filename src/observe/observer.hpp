@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The observer of one process: its call sites, its time line, and the file that they end up in.
+// The observer of one process: call sites, sites of the program's own messages, and time lines of progress threads.
+// report.hpp writes what it has seen to a file.
 //
-// There is none unless a report was asked for, so that observing costs one branch when off. Usage, in the shim:
+// A process has an observer only if a report was asked for, so observing costs one branch when off. In the shim:
 //     if (observer != nullptr) request.observed.at(observer->call_site(key, why));
 //
-// Contract. call_site(), message_site(), progress_thread() and Track::add may be called by any thread at any time. The
-// first two allocate only at the first sight of a key; every other call on the fast path allocates nothing, and none
-// takes a lock. Sites live as long as the observer.
+// Thread-safety: all members by any thread at any time, without a lock. Only call_site() and message_site() allocate on
+// the fast path, at the first sight of a key. Sites live as long as the observer.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,20 @@ namespace urakata::observe {
 class Observer {
  public:
   static constexpr std::uint32_t kMaxCallSites =
-      CallSiteTable<CallSite, CallSiteKey>::kMost;  // from there on all further keys share one site, "(others)"
+      CallSiteTable<CallSite, CallSiteKey>::kMost;  // all further keys share one site, "(others)"
   static constexpr std::uint32_t kSpans = 1 << 16;
 
-  // `progress_threads` tracks if there is a time line, of `spans` spans each.
+  // `timeline`: whether to have `progress_threads` tracks of `spans` spans each.
   explicit Observer(bool timeline, std::uint32_t progress_threads = 0, std::uint32_t spans = kSpans);
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
 
+  // The site of `key`, never nullptr. `why` is kept at the first sight of the key. See CallSite.
   CallSite* call_site(const CallSiteKey& key, std::string_view why);
-  MessageSite* message_site(const MessageKey& key);  // of the program's own messages; as many again
+  // The site of `key`, never nullptr. There may be kMaxCallSites of these, too.
+  MessageSite* message_site(const MessageKey& key);
 
-  // nullptr: there is no time line.
+  // The track of a progress thread; nullptr: it has none.
   Track* progress_thread(std::uint32_t number) { return number < tracks_.size() ? tracks_[number].get() : nullptr; }
 
   std::vector<const CallSite*> call_sites() const;  // in the order of first sight

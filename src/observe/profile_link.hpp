@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the preload library of the profile (src/profile/) gets from the shim, which lies behind it: both are loaded by
-// the dynamic linker, and meet by the name of one function.
+// The interface that the profile library (src/profile/) gets from the shim. Both are preloaded, the profile library in
+// front of the shim, and it finds the shim by the name of one function, kProfileLink.
 #pragma once
 
 #include <atomic>
@@ -9,13 +9,13 @@
 
 namespace urakata::observe {
 
-// A thread's call, as both sides see it. The shim sees the profile as its caller; and a time that one side has read the
-// other need not read again, which is most of what observing costs.
+// What the profile library and the shim share about the MPI call that a thread is in. The shim would otherwise see the
+// profile library as the caller; and a time that one of the two has read the other need not read again.
 struct ProfiledThread {
   const void* caller = nullptr;  // the return address in the program; nullptr: the thread is in no call
-  const void* frame = nullptr;   // where on the stack the outermost call is; what lies above has been left by longjmp
-  std::uint64_t begin = 0;       // of the call; 0: the profile does not note it
-  std::uint64_t end = 0;         // what the shim read last, with nothing left to do; 0: it has not
+  const void* frame = nullptr;   // stack address of the outermost call; longjmp left that if a new call is not below
+  std::uint64_t begin = 0;       // when the call began; 0: the profile does not note the call
+  std::uint64_t end = 0;         // when the shim had nothing left to do in the call; 0: not read
   std::uint64_t past = 0;        // ns in earlier calls that the profile has noted
 
   // ns in calls until `now`.
@@ -23,27 +23,27 @@ struct ProfiledThread {
 };
 
 struct ProfileLink {
-  // Where a call of MPI_NAME, or of ura_NAME with its whole name, goes on behind the profile: Urakata's own, else the
-  // MPI library's; nullptr: neither has it.
+  // The function to which the profile library passes a call: Urakata's, else the MPI library's; nullptr: neither has
+  // it. `name` is NAME for MPI_NAME, but ura_NAME for ura_NAME.
   void* (*find)(const char* name);
-  ProfiledThread* (*thread)();  // the calling one's
-  // Is there a report of this rank? Known when MPI_Init has returned.
+  ProfiledThread* (*thread)();  // of the calling thread
+  // Whether this rank writes a report. Known once MPI_Init has returned.
   bool (*reported)();
-  // The profile's word, which lives on with the process: not zero while the program is in a call other than one that
-  // starts something; of several threads it is the one that has begun or ended such a call last.
+  // Gives the shim a word that lives as long as the process. It is not zero while the program is in an MPI call, other
+  // than one that only starts or prepares an operation. With several threads the last begin or end of a call counts.
   void (*waiting)(const std::atomic<std::uint32_t>& word);
-  // In MPI_COMM_WORLD, between MPI_Init and MPI_Finalize.
+  // Rank in and size of MPI_COMM_WORLD; between MPI_Init and MPI_Finalize.
   void (*rank)(int* rank, int* ranks);
   std::uint32_t (*job)();    // tells this job's files from another's; 0: not known
-  const char* (*program)();  // its command line
-  const char* (*file)();     // path of its own file; empty: unknown
-  // Of the communicator at this place (MPI_Comm*): a number that all its ranks have for it, and for no other one. 0:
-  // the shim does not know it.
+  const char* (*program)();  // the program's command line
+  const char* (*file)();     // path of the program's own file; empty: unknown
+  // A number that all ranks of a communicator have for it, and for no other communicator. `handle`: an MPI_Comm*. 0:
+  // the shim does not know the communicator.
   std::uint64_t (*communicator)(const void* handle);
-  // The ranks of MPI_COMM_WORLD that are in it, by rank, to `world`, which has room for so many; how many they are: 0
-  // for intercommunicators, and where one is in no MPI_COMM_WORLD of ours.
+  // Writes the ranks in MPI_COMM_WORLD of a communicator's first `room` members to `world`, and returns the number of
+  // all members. 0: an intercommunicator, or a member is not in this MPI_COMM_WORLD. `handle`: an MPI_Comm*.
   std::size_t (*members)(const void* handle, std::int32_t* world, std::size_t room);
-  std::uint64_t (*bytes)(const void* status);  // that have come, of an MPI_Status*
+  std::uint64_t (*bytes)(const void* status);  // bytes received, by an MPI_Status*
 };
 
 inline constexpr const char* kProfileLink = "urakata_profile_link";  // const ProfileLink* urakata_profile_link()

@@ -15,17 +15,17 @@
 namespace urakata::observe {
 namespace {
 
-constexpr std::size_t kMostLines = 4096;  // each keeps a code object alive, and a program may make them without end
+constexpr std::size_t kMostLines = 4096;  // each keeps a code object alive, and a program may make ever new ones
 
-// What is used of the interpreter's C interface. Its objects are void* here.
+// The functions used of the interpreter's C interface. Its objects are void* here.
 struct Interpreter {
-  void* (*own_state)() = nullptr;  // the thread's, also while it has no GIL; nullptr: not a thread of Python's
+  void* (*own_state)() = nullptr;  // the calling thread's, also without the GIL; nullptr: not a thread of Python's
   int (*finalizing)() = nullptr;
   int (*ensure)() = nullptr;
   void (*release)(int) = nullptr;
   void* (*error)() = nullptr;
   void (*clear_error)() = nullptr;
-  void* (*frame)() = nullptr;  // lent, not given
+  void* (*frame)() = nullptr;  // a borrowed reference
   void* (*code)(void* frame) = nullptr;
   int (*instruction)(void* frame) = nullptr;
   int (*line)(void* frame) = nullptr;
@@ -33,10 +33,10 @@ struct Interpreter {
   const char* (*utf8)(void* text) = nullptr;
   void (*drop)(void* object) = nullptr;
   bool complete = false;
-  // Of other threads.
+  // For find_python_line().
   void* (*main)() = nullptr;
   void* (*interpreter_of)(void* thread) = nullptr;
-  void* (*frame_of)(void* thread) = nullptr;  // given
+  void* (*frame_of)(void* thread) = nullptr;  // a new reference
   bool sees_threads = false;
 
   Interpreter() {
@@ -47,7 +47,7 @@ struct Interpreter {
                find("PyFrame_GetCode", code) && find("PyFrame_GetLineNumber", line) &&
                (find("PyFrame_GetLasti", instruction) || find("PyFrame_GetLineNumber", instruction)) &&
                find("PyObject_GetAttrString", attribute) && find("PyUnicode_AsUTF8", utf8) && find("Py_DecRef", drop);
-    // A build without a GIL has this function, and threads run there while others look.
+    // A build without a GIL has this function. Threads run there while others read their frames.
     const bool has_gil = dlsym(RTLD_DEFAULT, "PyUnstable_Module_SetGIL") == nullptr;
     sees_threads = complete && has_gil && find("PyInterpreterState_Main", main) &&
                    find("PyThreadState_GetInterpreter", interpreter_of) && find("PyThreadState_GetFrame", frame_of);
@@ -70,7 +70,7 @@ struct Interpreter {
   }
 };
 
-// Whether the module MODULE.*.so of the address has the function PyInit_MODULE, by which Python imports it.
+// Whether the address lies in a library MODULE.*.so with the function PyInit_MODULE, by which Python imports a module.
 bool look_for_init(const void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return false;
@@ -88,8 +88,8 @@ bool in_extension(const void* address) {
   return seen.ask(address, look_for_init);
 }
 
-// The lines seen. A code object in it is kept alive, so that its address means no other one. Python without a GIL lets
-// several threads in at once, hence a lock; nothing of Python is called under it.
+// The lines seen. The code object of each is kept alive, so that no other one gets its address. A Python without a GIL
+// lets several threads in at once, so there is a lock; nothing of Python is called while it is held.
 class Lines {
  public:
   const PythonLine* at(const Interpreter& python, void* frame) {
@@ -122,14 +122,14 @@ class Lines {
   std::map<Key, PythonLine> lines_ URAKATA_GUARDED_BY(lock_);
 };
 
-// Looked up once an extension module has called: then the interpreter is there.
+// First called when an extension module has made a call: the interpreter is loaded then.
 const Interpreter& interpreter() {
   static const Interpreter python;
   return python;
 }
 
 Lines& known_lines() {
-  static Lines& lines = *new Lines;  // never ended: the report is written late
+  static Lines& lines = *new Lines;  // never destroyed: the report is written late
   return lines;
 }
 
@@ -167,11 +167,11 @@ void find_python_line(const void* thread, const std::function<bool()>& still,
 const PythonLine* python_line(const void* address) {
   if (!in_extension(address)) return nullptr;
   const Interpreter& python = interpreter();
-  // A thread that comes for the GIL of an interpreter that ends is ended by it.
+  // An interpreter that is ending does not let a thread that asks for the GIL return.
   if (!python.complete || python.own_state() == nullptr || python.finalizing() != 0) return nullptr;
   const int before = python.ensure();
   const PythonLine* found = nullptr;
-  if (python.error() == nullptr) {  // nothing may be asked while an exception is under way
+  if (python.error() == nullptr) {  // Python may not be asked while an exception is pending
     if (void* const frame = python.frame()) found = known_lines().at(python, frame);
   }
   python.release(before);

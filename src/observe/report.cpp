@@ -12,7 +12,7 @@
 namespace urakata::observe {
 namespace {
 
-constexpr std::uint64_t kFormat = 4;  // raised when a reader of the old form would go wrong
+constexpr std::uint64_t kFormat = 4;  // raised when readers of the old format would fail
 
 void put(JsonWriter& json, const char* key, const Times& times) {
   json.key(key).object();

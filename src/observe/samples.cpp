@@ -5,7 +5,7 @@
 
 namespace urakata::observe {
 
-// By a hash and not by the number itself: a program may call a site at every second operation of its communicator.
+// A hash decides, not the number itself: a call site may have every second operation of its communicator, for instance.
 bool Samples::chosen(std::uint64_t sequence) const {
   std::uint64_t mixed = (sequence + 1) * 0x9e3779b97f4a7c15u;
   mixed = (mixed ^ (mixed >> 32)) * 0xc2b2ae3d27d4eb4fu;

@@ -2,8 +2,8 @@
 // The times of selected instances of a call site, so that ranks can be compared: which rank began last, and when all
 // ranks were waiting. All ranks choose the same instances without communication, by a hash of the sequence number.
 //
-// Thread-safety: add() by any thread; where two threads meet, one's instance is lost on this rank. all() when the calls
-// have ended.
+// Thread-safety: add() by any thread; if two threads call it at the same time, one instance is lost on this rank. all()
+// once the program's calls have ended.
 #pragma once
 
 #include <atomic>
@@ -13,19 +13,18 @@
 
 namespace urakata::observe {
 
-// Which instance it is, the same on all ranks that take part: the `sequence`-th on a communicator. The world rank of
-// the communicator's rank 0, and a number that is unique among the communicators of that rank, name the communicator.
+// Identifies an instance, equally on all ranks that take part: the `sequence`-th one on a communicator.
 struct Identity {
-  std::int32_t first = 0;
-  std::int32_t context = 0;
+  std::int32_t first = 0;    // rank in MPI_COMM_WORLD of the communicator's rank 0
+  std::int32_t context = 0;  // number of the communicator, unique among those of rank `first`
   std::uint64_t sequence = 0;
-  std::uint32_t ranks = 0;  // that take part
+  std::uint32_t ranks = 0;  // number of ranks that take part; 0: the ranks' samples cannot be matched
 };
 
-// How much was done of an instance, in any unit; all zero: not known.
+// How much of an instance's work was done, in any unit; both 0: not known.
 struct Work {
   std::uint64_t all = 0;
-  std::uint64_t computing = 0;  // while the program did not wait
+  std::uint64_t computing = 0;  // the part done while the program was in no call that waits
 };
 
 // Times are CLOCK_MONOTONIC in ns.
@@ -43,7 +42,7 @@ struct Sample {
 
 class Samples {
  public:
-  // At most this many instances of a call site. When they are full, about half are dropped, spread over the run.
+  // The most instances kept of a call site. When more come, about half of those kept are dropped, spread over the run.
   static constexpr std::uint32_t kMost = 64;
 
   Samples() : kept_(std::make_unique_for_overwrite<Sample[]>(kMost)) {}
@@ -54,8 +53,8 @@ class Samples {
  private:
   bool chosen(std::uint64_t sequence) const;
 
-  std::atomic<bool> busy_{false};
-  std::uint64_t mask_ = 0;  // one of mask_ + 1 instances is kept
+  std::atomic<bool> busy_{false};  // a thread is in add(), and alone touches the rest
+  std::uint64_t mask_ = 0;         // one of mask_ + 1 instances is kept
   std::uint32_t count_ = 0;
   std::unique_ptr<Sample[]> kept_;
 };

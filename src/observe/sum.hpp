@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums, least and most that the program's calls add up to: relaxed atomics, since any thread may read them.
+// Sum, least and most in relaxed atomics, so any thread may add and read at any time.
 #pragma once
 
 #include <atomic>

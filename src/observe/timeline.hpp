@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the progress threads of a rank moved operations on, in bounded memory. (What its callers did is the profile's:
-// call_events.hpp.)
+// The times in which progress threads progressed operations, in bounded memory. (The program's calls: call_events.hpp.)
 //
-// One Track for each progress thread: a ring, of which the newest spans overwrite the oldest; lost() counts those. Any
-// thread may add; adding takes no lock, no allocation and no system call. Reading is exact once the adding threads are
-// done; before that it may show a span half overwritten.
+// A Track belongs to one progress thread. It is a ring of spans: the newest overwrite the oldest.
+//
+// Thread-safety: all by any thread. Adding takes no lock, no allocation and no system call. Reading is exact once no
+// thread adds; before, a span may be half overwritten.
 #pragma once
 
 #include <atomic>
@@ -22,25 +22,25 @@ struct Span {
 
 class Track {
  public:
-  Track(std::string name, std::uint32_t capacity);  // capacity is rounded up to a power of two
+  Track(std::string name, std::uint32_t capacity);  // `capacity`: spans, rounded up to a power of two
 
   void add(std::uint64_t begin, std::uint64_t end);
 
   const std::string& name() const { return name_; }
-  std::uint64_t lost() const;
+  std::uint64_t lost() const;       // number of spans overwritten
   std::vector<Span> spans() const;  // oldest first
 
  private:
-  // Relaxed atomics, so that two writers of which one overtakes the other spoil a span and nothing else.
+  // Relaxed atomics, so two threads that write the same entry spoil that span only.
   struct Entry {
     std::atomic<std::uint64_t> begin{0};
     std::atomic<std::uint64_t> end{0};
   };
 
   std::string name_;
-  std::uint64_t mask_;
+  std::uint64_t mask_;  // capacity - 1
   std::unique_ptr<Entry[]> entries_;
-  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> next_{0};  // number of spans ever added
 };
 
 }  // namespace urakata::observe

@@ -23,7 +23,7 @@ Status make_folder(const std::string& directory) {
 
 Status may_replace(const std::string& path, std::string_view mark) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return Nothing{};  // whoever writes it tells what is wrong
+  if (file < 0) return Nothing{};  // if there is an obstacle, the attempt to write tells it
   std::string begin(mark.size(), '\0');
   const ssize_t taken = read(file, begin.data(), begin.size());
   close(file);

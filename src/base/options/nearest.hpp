@@ -7,9 +7,9 @@
 
 namespace urakata {
 
-// The candidate with the fewest edits (insert, delete, replace, swap of neighbours, case not counted) from `word`;
-// empty where even the best needs more than a third of the word's letters (at least two are always allowed). Allocates
-// nothing.
+// The candidate with the fewest edits from `word`: insertions, deletions, replacements and swaps of neighbours, without
+// regard to case. Empty if every candidate needs too many: more than a third of the letters of `word` and more than
+// two, or as many as the candidate has letters. Allocates nothing.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace urakata

@@ -56,7 +56,7 @@ Status check_option(const Option& option, std::string_view value, AlgorithmCheck
   bool good = true;
   if (value.empty()) return Nothing{};  // the default
   const std::string given(value);
-  if (table::present_value(option, given.c_str()) != given.c_str()) return Nothing{};  // of the last release
+  if (table::present_value(option, given.c_str()) != given.c_str()) return Nothing{};  // a value of the last release
   switch (option.kind) {
     case OptionKind::choice:
       good = written::choice(option.choices, value).has_value() ||

@@ -170,7 +170,7 @@ namespace {
 
 const char* same_value(const char* value) { return value; }
 
-// Of a switch that was on where nothing was said.
+// `now` of a switch whose default was 1: only 0 still means something.
 const char* schedules_if_off(const char* value) {
   return written::switched(value) == std::size_t{0} ? "schedules" : nullptr;
 }
@@ -237,7 +237,7 @@ std::string_view name(EngineKind engine) { return table::kEngines[static_cast<st
 std::string_view name(PlacementWish placement) { return table::kPlacements[static_cast<std::size_t>(placement)]; }
 
 Result<EngineKind> engine_named(std::string_view name) {
-  if (written::same(name, "host")) return EngineKind::native;  // as the last release had it
+  if (written::same(name, "host")) return EngineKind::native;  // the last release's name
   if (const std::optional<std::size_t> found = choice(table::kEngines, name)) return static_cast<EngineKind>(*found);
   return Error{"no engine is called " + quoted(name) + "; use " + listed(table::kEngines, " or ")};
 }

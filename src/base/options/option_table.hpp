@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of the option table by number, and the words of their choices; for the files about options only.
+// The rows of the option table by number, and the words of their choices. Only files in base/options/ include this.
 #pragma once
 
 #include <array>
@@ -10,8 +10,9 @@
 
 namespace urakata::table {
 
-inline constexpr std::string_view kPrefix = "URAKATA_";  // of the rows' names in the environment
+inline constexpr std::string_view kPrefix = "URAKATA_";  // an option's variable is this and the row's name
 
+// The words of choices, in the order of the enumeration named.
 inline constexpr auto kEngines =
     std::to_array<std::string_view>({"native", "poll", "thread", "kernel"});                       // as EngineKind
 inline constexpr auto kPlacements = std::to_array<std::string_view>({"auto", "spare", "shared"});  // as PlacementWish
@@ -56,20 +57,20 @@ enum Row : std::size_t {
 extern const std::array<Option, kRows> kTable;
 extern const std::array<std::string_view, kRows> kNames;
 
-// An option of the last release, which this one still takes.
+// An option of the last release, which this release still accepts.
 struct OldOption {
-  Option form;      // as it was written
-  std::size_t row;  // what it is now; kRows: it has no effect any more
-  // What its value is now; nullptr: the default.
+  Option form;      // the option as the last release had it
+  std::size_t row;  // the present option; kRows: the old one has no effect any more
+  // Translates a value of `form` to one of `row`. A result of nullptr: nothing is set, so the default stands.
   const char* (*now)(const char* value);
-  const char* why_gone = nullptr;  // where it has no effect
+  const char* why_gone = nullptr;  // why the option has no effect any more; nullptr: it has one
 };
 
 extern const std::array<OldOption, 6> kOldTable;
 
-const OldOption* old_option(const Option& option);  // nullptr: it is one of this release
+const OldOption* old_option(const Option& option);  // nullptr: `option` is a row of kTable
 
-// A value of the last release, which this one still takes.
+// A value of the last release, which this release still accepts.
 struct OldValue {
   std::size_t row;
   const char* value;
@@ -78,7 +79,7 @@ struct OldValue {
 
 inline constexpr std::array<OldValue, 2> kOldValues = {{{kEngine, "host", "native"}, {kTransport, "host", "native"}}};
 
-// What a value of the option is now: `value` itself, but for one of the last release.
+// The present word for a value of `option` that the last release had; for any other value, `value` itself.
 const char* present_value(const Option& option, const char* value);
 
 }  // namespace urakata::table

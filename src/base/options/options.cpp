@@ -24,14 +24,14 @@ using written::number;
 using written::switched;
 using written::switched_or_auto;
 
-// Variables that urakata-exec and the Python command use among themselves.
+// Variables that are no options: Urakata's programs and libraries use them among themselves.
 constexpr std::array kInternal = {"URAKATA_ORIGINS"sv,       "URAKATA_CORES"sv,       "URAKATA_TEST_FULL"sv,
                                   "URAKATA_MEASURE_START"sv, "URAKATA_JOB"sv,         "URAKATA_SPACE_AT"sv,
                                   "URAKATA_SPACE_REFUSED"sv, "URAKATA_CALLER_PATH"sv, "URAKATA_TEST_SEED"sv};
 
 std::size_t row_of(const Option& option) { return static_cast<std::size_t>(&option - table::kTable.data()); }
 
-// The variable of an option; nullptr: not set, or empty.
+// The value of an option's variable; nullptr: not set, or empty.
 const char* variable_of(const Option& option) {
   std::array<char, 64> variable{};
   std::copy(option.name.begin(), option.name.end(),
@@ -118,7 +118,7 @@ class Settings {
 };
 
 const Settings& settings() {
-  static const auto* read = new Settings;  // never ended: it is asked until the process has gone
+  static const auto* read = new Settings;  // never destroyed: read until the process ends
   return *read;
 }
 
