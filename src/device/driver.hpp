@@ -4,7 +4,8 @@
 // No vendor header is needed. Each file declares the few types that it passes to the driver, as the driver's binary
 // interface has them. The driver's functions are looked up in the library that the program has loaded.
 //
-// Thread-safety: `connect` once, before all else; the rest by any thread.
+// Thread-safety: find_drivers() calls connect() and then deserted(), each at most once. After that any thread may call
+// the other functions of the driver.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ struct Driver;
 // The location of memory. Without a driver it is host memory, which the processor reads and writes directly.
 struct Place {
   const Driver* driver = nullptr;
-  std::uint64_t context = 0;  // the driver's own number for it: a context, a device or a record of ours
+  std::uint64_t context = 0;  // CUDA: the context's handle; HIP: the device's number; Level Zero: our record's address
   bool operator==(const Place&) const = default;
 };
 
@@ -49,11 +50,11 @@ struct Driver {
   // exists: after initialisation a program can no longer choose its devices, and some choose them by environment
   // variables after MPI_Init.
   bool (*deserted)(void* library);
-  // The place of an address. Never cached, since programs reuse addresses. Managed memory counts as host memory. All
-  // memory does until the program has initialised the driver. Error: the driver cannot tell.
+  // The place of an address. Callers must not keep it, since programs reuse addresses. Managed memory counts as host
+  // memory. Until the program has initialised the driver, all memory counts as host memory. Error: the driver failed.
   Result<Place> (*place_of)(const void* address);
-  // Copies all rows, which lie in this place, on our own stream, and waits for the copies. The calling thread's current
-  // context or device is the same afterwards.
+  // Copies all rows, whose device sides lie in `place`, on our own stream, and waits for the copies. The calling
+  // thread's current context or device is the same afterwards.
   Status (*copy)(const Place& place, std::span<const Rows> rows, Direction direction);
   // Registers our pages with the driver, which then copies them at full speed. False: the driver did not register them.
   bool (*pin)(const Place& place, void* pages, std::size_t bytes);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Level Zero: libze_loader.so.
 //
-// We create one context for each driver of the loader. Such a context knows all memory of its driver, also memory that
-// was allocated in other contexts. Each device seen so far has one immediate command list, used by one thread at a
-// time.
+// We create one context for each driver that the loader lists. Such a context knows all memory of its driver, also
+// memory that was allocated in other contexts. Each device seen so far has one immediate command list, used by one
+// thread at a time.
 #include <array>
 #include <deque>
 #include <string>
@@ -74,9 +74,9 @@ struct Device {
 };
 
 struct State {
-  Mutex lock;
+  Mutex lock;                   // guards the other members, and use of the command lists
   std::vector<void*> contexts;  // empty until the program has initialised a driver
-  std::deque<Device> devices;
+  std::deque<Device> devices;   // a Place holds the address of its entry
 };
 State& state() {
   static auto* the = new State;  // never destroyed

@@ -12,7 +12,7 @@
 namespace urakata::device {
 namespace {
 
-constexpr std::uint64_t kLeast = std::uint64_t{64} << 10U;
+constexpr std::uint64_t kLeast = std::uint64_t{64} << 10U;       // bytes allocated at least
 constexpr std::uint64_t kMostPinned = std::uint64_t{64} << 20U;  // longest pages that are pinned and cached
 constexpr std::uint64_t kMostKept = std::uint64_t{256} << 20U;   // bytes cached in total at most
 

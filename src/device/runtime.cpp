@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::array<const Driver*, 3> kDrivers = {&kCuda, &kHip, &kLevelZero};
 
+// State of a driver: not examined yet; loaded, but not used; in use.
 enum class State : std::uint8_t { unseen, useless, there };
 std::array<std::atomic<State>, kDrivers.size()> states;
 

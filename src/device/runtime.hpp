@@ -20,7 +20,7 @@ bool find_drivers();
 // Names of the drivers in use, separated by commas; empty if there are none.
 std::string names();
 
-// The place of an address, by the drivers that find_drivers() has found. Error: a driver cannot tell.
+// The place of an address as the drivers in use report it. Error: a driver failed.
 Result<Place> place_of(const void* address);
 
 }  // namespace urakata::device

@@ -14,7 +14,7 @@
 namespace urakata::device {
 namespace {
 
-// Rows of memory. Addresses are numbers, since elements at MPI_BOTTOM need not lie within one object.
+// Rows of memory, as Rows. Addresses are numbers, since elements at MPI_BOTTOM need not lie within one object.
 struct Stretch {
   std::uintptr_t address = 0;
   std::uint64_t width = 0;
@@ -22,9 +22,10 @@ struct Stretch {
   std::uint64_t pitch = 0;
 };
 
-// Longest distance of two rows that drivers accept.
+// Longest distance of two rows, in bytes, that is handed to a driver as a pitch.
 constexpr std::uint64_t kMostPitch = std::uint64_t{1} << 30U;
 
+// Visits rows that are `pitch` bytes apart: all at once if a driver accepts the pitch, otherwise one by one.
 template <class Visit>
 Status visit_rows(Stretch rows, std::int64_t pitch, Visit visit) {
   if (rows.count > 1 && pitch >= static_cast<std::int64_t>(rows.width) &&
@@ -79,7 +80,7 @@ Status visit_all(const Elements& elements, std::uint64_t bytes, Visit visit) {
 }
 
 // The place of an address. Asks the drivers only if the page differs from the last call's, since a page has one place.
-// The rows of one stretch are parts of one pattern and lie in one allocation.
+// Callers ask for the first row of a stretch only: its rows are taken to lie in one allocation.
 class Asking {
  public:
   Result<Place> operator()(std::uintptr_t address) {
@@ -103,7 +104,7 @@ struct Span {
   std::uintptr_t high = 0;
 };
 
-// The range from the lowest byte of the elements to one past the highest.
+// The range from the lowest byte of the elements to one past the highest; low > high: there are no bytes.
 Span span_of(const Elements& elements) {
   const auto base = reinterpret_cast<std::uintptr_t>(elements.address);
   if (elements.count == 0) return {};
@@ -125,7 +126,8 @@ std::byte* pointer(std::uintptr_t address) {
   return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-// Stores in `found` the place of the first bytes that are in device memory.
+// Stores in `found` the place of the elements' first bytes that are in device memory. No driver in `found`: none are.
+// Error: a driver failed, or a layout hides its blocks and one of its ends is in device memory.
 Status find_device(const Elements& elements, Asking& asking, Place& found) {
   const Span span = span_of(elements);
   if (closed(elements) && span.low < span.high) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A staging buffer: host memory that stands for a program's buffer, some bytes of which lie in device memory. Each
 // byte has the same distance from the first byte as in the program's buffer. Code for the program's buffer therefore
-// works on the staging buffer unchanged. Only bytes of the elements are copied; holes stay as the program or the
-// device has them.
+// works on the staging buffer unchanged. Only bytes of the elements are copied; holes in the program's buffer keep
+// their contents.
 //
-// Thread-safety: by one thread at a time.
+// Thread-safety: one object is used by one thread at a time; any thread may call of() and traffic().
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,21 @@ namespace urakata::device {
 
 // Elements of the program's buffer. The layout must outlive every staging buffer made from them.
 struct Elements {
-  const layout::Layout* layout = nullptr;  // nullptr: plain bytes
+  const layout::Layout* layout = nullptr;  // nullptr: each element is one byte
   std::byte* address = nullptr;
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  // number of elements
 };
 
 class StagingBuffer {
  public:
   struct Part {
     Elements elements;
-    bool in = false;   // read by the operation
-    bool out = false;  // written by it
+    bool in = false;   // whether the operation reads the part
+    bool out = false;  // whether the operation writes the part
   };
 
-  // A staging buffer for the parts of one buffer. nullptr: all parts are in host memory. Error: a driver cannot tell,
-  // the layout cannot be staged, or there is no memory.
+  // A staging buffer for the parts of one buffer. nullptr: all parts are in host memory. Error: a driver failed, there
+  // is no memory, or a layout hides its blocks while some part is in device memory.
   static Result<std::unique_ptr<StagingBuffer>> of(std::vector<Part> parts);
 
   // The counterpart of an address in the program's buffer.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The common code of CUDA and HIP: both copy on streams, in a context that is current in the calling thread.
+// The common code of CUDA and HIP. Both copy on streams, in a context or on a device that is current in the calling
+// thread.
 //
 // Thread-safety: by any thread.
 #pragma once
@@ -13,8 +14,8 @@
 namespace urakata::device {
 
 // `functions` has the driver's make_stream, synchronise, pin and unpin. An object Current(place) makes the place's
-// context current while the object lives, if its code() is 0. copy_one(rows, direction, stream) begins one copy. All
-// codes are the driver's, 0 for success; error_of(what, code) is the error for a code.
+// context current while the object lives. Its code() is not 0 if that failed. copy_one(rows, direction, stream) begins
+// one copy. All codes are the driver's, 0 for success; error_of(what, code) is the error for a code.
 template <auto& functions, class Current, auto copy_one, auto error_of>
 struct Streamed {
   static Status copy(const Place& place, std::span<const Rows> all, Direction direction) {

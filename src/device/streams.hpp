@@ -13,9 +13,9 @@ namespace urakata::device {
 
 class Streams {
  public:
-  // Runs use(stream), which returns a code of the driver, 0 for success. make(&stream) creates a stream. The program
-  // may have destroyed a context and with it our stream; a new context may have the same handle. If a cached stream
-  // fails, it is therefore dropped, and the second attempt uses a new stream.
+  // Calls use(stream) with the context's stream, or with a new one that make(&stream) creates. Returns the code of the
+  // driver, 0 for success. The program may have destroyed a context and with it our stream; a new context may have the
+  // same handle. If use() fails with a cached stream, it is therefore called a second time, with a new stream.
   template <class Make, class Use>
   int with(std::uint64_t context, Make make, Use use) {
     for (bool again = false;; again = true) {

@@ -60,7 +60,7 @@ Result<FlowPattern> pattern_of(std::string_view from, std::string_view to) {
 
 constexpr std::uint64_t kMostDelay = 10'000'000'000;          // 10 s
 constexpr std::uint64_t kLeastRate = 8'000;                   // a segment of 1500 bytes then takes 1.5 s
-constexpr std::uint64_t kMostRate = 1'000'000'000'000;        // what the arithmetic in nanoseconds can tell apart
+constexpr std::uint64_t kMostRate = 1'000'000'000'000;        // a segment of 1500 bytes then takes 12 ns
 constexpr std::uint64_t kLeastQueue = 1500;                   // a segment of the usual MTU
 constexpr std::uint64_t kMostQueue = std::uint64_t{1} << 34;  // 16 GiB
 

@@ -24,7 +24,7 @@ std::uint32_t fitting(const Packet& packet, std::uint64_t room) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(room / packet.segment_wire_bytes(), packet.segments() - 1));
 }
 
-// Flows that say nothing any more are forgotten once there are so many.
+// When the number of flows reaches a multiple of kManyFlows, flows without a packet for kIdle ns are removed.
 constexpr std::size_t kManyFlows = 4096;
 constexpr std::uint64_t kIdle = 60'000'000'000;
 
@@ -158,7 +158,7 @@ void Direction::into_delay(Flow& flow, Packet packet) {
     counters->delivered += packet.segments();
     counters->delivered_bytes += packet.wire_bytes();
   }
-  // A shorter delay set meanwhile lets nothing overtake.
+  // After the delay has been shortened, a packet still does not overtake an earlier one.
   std::uint64_t due = link_free_at_ + settings_.delay_ns;
   if (!delayed_.empty()) due = std::max(due, delayed_.back().due);
   delayed_.push_back({due, std::move(packet)});

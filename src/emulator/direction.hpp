@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One direction of a long link as a model in virtual time: what is offered comes out after queue, rate, loss and delay.
+// A model of one direction of a long link. A packet that is offered passes queues, rates, loss and delay.
 //
 //     offer -> the flow's queue and rate -> the link's queue and rate -> loss -> delay -> take
 //
-// Rates are token buckets whose depth is one run of segments: a server of that rate that works through its queue in
-// order and knows when it will be free. Times are computed from arrivals, never from when the caller came to look, so a
-// caller that is late shifts deliveries, and nothing else. A packet of many segments goes as runs that take at most
-// kGrain at the lowest rate on its way, so that others get between and its first segments do not wait for its last.
-// Queues drop at their tail, and loss takes single segments; both take a packet apart.
+// A rate is a server that sends the packets of its queue in order. The model stores when the server will be free (a
+// token bucket whose depth is one run of segments). Times follow from the times of offer(), not from when the caller
+// calls advance(): a late caller only delivers late. A packet of many segments is split into runs. A run takes at most
+// kGrain at the lowest rate on its way, or is one segment. So packets of other flows pass between the runs, and the
+// first segments do not wait for the last. A full queue drops the segments at a packet's end that do not fit; loss
+// drops single segments.
 //
-// Contract. Times in nanoseconds of one clock; offer() and advance() with times that never go back. What comes out of
-// take() is in order of delivery. Not thread-safe.
+// Contract: all times are in nanoseconds of one clock. The times passed to offer() and advance() never decrease. take()
+// returns packets in order of delivery. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +27,15 @@
 
 namespace urakata::emulator {
 
-// In segments, and for what was offered and delivered also in bytes on the wire.
+// Numbers of segments, and of their bytes on the wire.
 struct Counters {
   std::uint64_t offered = 0;
   std::uint64_t offered_bytes = 0;
-  std::uint64_t delivered = 0;
+  std::uint64_t delivered = 0;  // segments that have passed queues and loss; the delay may still hold them
   std::uint64_t delivered_bytes = 0;
-  std::uint64_t dropped = 0;  // by a full queue
-  std::uint64_t lost = 0;     // by chance
-  std::uint64_t cut = 0;      // because the link or the flow is cut
+  std::uint64_t dropped = 0;  // segments dropped by a full queue
+  std::uint64_t lost = 0;     // segments dropped by random loss
+  std::uint64_t cut = 0;      // segments dropped because the direction or the flow is cut
 };
 
 struct Delivery {
@@ -45,15 +46,15 @@ struct Delivery {
 class Direction {
  public:
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
-  static constexpr std::uint64_t kGrain = 1'000'000;  // 1 ms: about what TCP hands down at once by itself
+  static constexpr std::uint64_t kGrain = 1'000'000;  // ns: TCP itself sends about 1 ms worth of data in one packet
 
   struct Flow {
-    std::uint64_t rate = 0;
+    std::uint64_t rate = 0;  // bits a second; 0: no limit
     bool cut = false;
-    std::uint64_t free_at = 0;  // when its bucket has sent all that went before
+    std::uint64_t free_at = 0;  // time at which the server has sent the first of `waiting`, or all if none waits
     std::uint64_t waiting_bytes = 0;
-    std::uint64_t last_seen = 0;
-    std::deque<std::pair<std::uint64_t, Packet>> waiting;  // with the time of arrival
+    std::uint64_t last_seen = 0;                           // time of the flow's last offer()
+    std::deque<std::pair<std::uint64_t, Packet>> waiting;  // times of arrival and packets of the flow's queue
     Counters counters;
   };
   using Flows = std::unordered_map<FlowKey, Flow, FlowHash>;
@@ -61,18 +62,21 @@ class Direction {
   const Settings& settings() const { return settings_; }
   void set(const Settings& settings);
   void seed(std::uint64_t number) { loss_.seed(number); }
-  // Nothing that is offered gets through; what is on its way arrives.
+  // While the direction is cut, offer() drops every packet. Packets that were offered before still arrive.
   void cut(bool whether) { cut_ = whether; }
   bool is_cut() const { return cut_; }
-  // Replaces an earlier rule of the same pattern in what the new one says.
+  // Adds a rule as the last one. An earlier rule with the same pattern is removed; the new rule takes over its rate or
+  // cut where the new one sets none.
   void rule(const FlowRule& rule);
 
   void offer(Packet packet, std::uint64_t now);
-  // Moves what has happened until `now` inside; take() gives it out.
+  // Advances the model to `now`: packets leave the queues of their flows and pass the link's queue, loss and delay.
   void advance(std::uint64_t now);
-  // When something happens next, if nothing is offered.
+  // Time of the next event (a departure from a flow's queue, or a delivery) if no more is offered; kNever: none.
   std::uint64_t next() const;
+  // Whether a packet is to be delivered by `now`.
   bool due(std::uint64_t now) const { return !delayed_.empty() && delayed_.front().due <= now; }
+  // Removes and returns the next delivery. Only if due() is true.
   Delivery take();
 
   const Counters& counters() const { return counters_; }
@@ -82,7 +86,7 @@ class Direction {
  private:
   struct Departure {
     std::uint64_t at;
-    std::uint64_t turn;  // of two at the same time, the one that was set first
+    std::uint64_t turn;  // order of scheduling: of departures at the same time the lower one is first
     Flow* flow;
     bool operator>(const Departure& other) const { return at != other.at ? at > other.at : turn > other.turn; }
   };
@@ -101,7 +105,7 @@ class Direction {
   bool cut_ = false;
   std::vector<FlowRule> rules_;
   Flows flows_;
-  std::priority_queue<Departure, std::vector<Departure>, std::greater<>> departures_;  // of each flow's first packet
+  std::priority_queue<Departure, std::vector<Departure>, std::greater<>> departures_;  // the first packet of each flow
   std::uint64_t turns_ = 0;
   std::uint64_t link_free_at_ = 0;
   std::deque<Delivery> delayed_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How late deliveries are: by powers of two of microseconds, so that two readings can be subtracted.
+// A histogram of how late packets are delivered, in classes of powers of two microseconds. The counts only grow, so two
+// readings can be subtracted. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace urakata::emulator {
 
 class Lateness {
  public:
-  static constexpr std::size_t kClasses = 21;  // the last one: half a second and more
+  static constexpr std::size_t kClasses = 21;  // the last class: half a second and more
 
   void add(std::uint64_t ns) {
     const auto us = static_cast<std::uint32_t>(std::min<std::uint64_t>(ns / 1000, std::uint32_t{1} << 30));
@@ -20,7 +21,7 @@ class Lateness {
     worst_ns_ = std::max(worst_ns_, ns);
   }
 
-  // [k]: below 2^k us, and not below half of that.
+  // Entry 0 counts deliveries late by less than 1 us, entry k those late by 2^(k-1) us to below 2^k us.
   const std::array<std::uint64_t, kClasses>& counts() const { return counts_; }
   std::uint64_t sum_ns() const { return sum_ns_; }
   std::uint64_t worst_ns() const { return worst_ns_; }

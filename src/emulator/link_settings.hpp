@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What can be set of a long link, for each of its two directions, and for flows that go another way than the rest.
+// The settings of one direction of an emulated long link, and rules for single flows.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace urakata::emulator {
 
 struct Settings {
   std::uint64_t delay_ns = 0;
-  std::uint64_t rate = 0;        // of all flows together, bits a second of IP packets; 0: no limit
-  std::uint64_t queue = 0;       // bytes that may wait for the link's rate; more is dropped
-  std::uint64_t flow_rate = 0;   // of each flow, as `rate`
-  std::uint64_t flow_queue = 0;  // bytes of one flow that may wait for its rate
+  std::uint64_t rate = 0;        // bits a second of IP packets, all flows together; 0: no limit
+  std::uint64_t queue = 0;       // bytes that may wait for `rate`; more is dropped
+  std::uint64_t flow_rate = 0;   // bits a second of each flow; 0: no limit
+  std::uint64_t flow_queue = 0;  // bytes of one flow that may wait for the flow's rate; more is dropped
   double loss = 0;               // probability for each segment
 };
 
-// The flows that a rule is about: 0 stands for any.
+// The flows that a rule applies to. 0 stands for any address or port. Byte order as in FlowKey.
 struct FlowPattern {
   std::uint32_t source = 0;
   std::uint32_t destination = 0;
@@ -34,7 +34,8 @@ struct FlowPattern {
   }
 };
 
-// Where several rules take a flow, the later one says each of the two things, as far as it says it.
+// A rule sets rate or cut of the flows that match its pattern, or both. If several rules match a flow, the last one
+// that sets a value decides it.
 struct FlowRule {
   FlowPattern pattern;
   std::optional<std::uint64_t> rate;  // as Settings::flow_rate

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which segments a link loses: each with the same probability, independent of the others, the same for the same seed.
+// Decides which segments a link loses: each with the same probability, independent of the others. The same seed loses
+// the same segments.
 //
-// The number of segments up to the next lost one is drawn (it is distributed geometrically), so a link that loses
-// little draws little. Contract: not thread-safe.
+// The number of segments before the next lost one is drawn from a geometric distribution, so one random number is
+// needed for each lost segment, not for each segment. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -21,7 +22,8 @@ class Loss {
   // Whether all of the next `count` segments will arrive.
   bool spares(std::uint32_t count) const { return probability_ <= 0 || until_lost_ >= count; }
 
-  // The next `count` segments in order: kept(first, n) for each run of n segments in a row that arrive.
+  // Passes the next `count` segments, numbered from 0. Calls kept(first, n), in order, for each run of n segments in a
+  // row that arrive.
   template <class Kept>
   void pass(std::uint32_t count, Kept&& kept) {
     std::uint32_t first = 0;
@@ -41,7 +43,8 @@ class Loss {
   }
 
   std::uint64_t lost() const { return lost_; }
-  // [k]: how often k + 1 segments in a row were lost, and no more; in the last entry also longer runs.
+  // Entry k counts the runs of exactly k + 1 lost segments, the last entry also longer runs. A run is counted when a
+  // segment arrives after it.
   const std::array<std::uint64_t, kRuns>& runs() const { return runs_; }
 
  private:
@@ -53,7 +56,7 @@ class Loss {
   std::mt19937_64 random_{1};
   std::uint64_t until_lost_ = 0;  // segments that will arrive before the next lost one
   std::uint64_t lost_ = 0;
-  std::uint64_t run_ = 0;  // segments lost since one arrived
+  std::uint64_t run_ = 0;  // segments lost since the last one that arrived
   std::array<std::uint64_t, kRuns> runs_{};
 };
 

@@ -12,7 +12,7 @@
 namespace urakata::emulator {
 namespace {
 
-// struct virtio_net_hdr of <linux/virtio_net.h>, which is no C++. Of `kind` the last bit says ECN.
+// struct virtio_net_hdr of <linux/virtio_net.h>, a header that C++ cannot include. The top bit of `kind` means ECN.
 struct VirtioHeader {
   std::uint8_t flags;
   std::uint8_t kind;
@@ -29,7 +29,7 @@ constexpr std::uint8_t kEcn = 0x80;
 constexpr std::uint32_t kVirtio = sizeof(VirtioHeader);
 constexpr std::uint8_t kFin = 0x01;
 constexpr std::uint8_t kPush = 0x08;
-constexpr std::uint8_t kWindowReduced = 0x80;  // CWR, said once
+constexpr std::uint8_t kWindowReduced = 0x80;  // CWR: only the first segment has it
 
 template <class T>
 T load(const std::byte* from) {
@@ -43,7 +43,7 @@ void store(std::byte* to, const T& value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// The Internet checksum's sum before its complement; 16-bit words as they lie in memory.
+// Folds a sum to the 16 bits of the Internet checksum, not complemented. The words summed are in memory order.
 std::uint16_t folded(std::uint32_t sum) {
   while (sum > 0xFFFF) sum = (sum & 0xFFFF) + (sum >> 16);
   return static_cast<std::uint16_t>(sum);
@@ -148,7 +148,7 @@ Packet Packet::run(std::uint32_t first, std::uint32_t count) const {
   if (!last) flags = static_cast<std::uint8_t>(flags & ~(kFin | kPush));
   if (first > 0) flags = static_cast<std::uint8_t>(flags & ~kWindowReduced);
   store(tcp_at + 13, flags);
-  // The device completes the checksum; what stands there is the sum over the pseudo header, in which the length counts.
+  // The device completes the checksum. The field holds the sum of the pseudo header, which includes the TCP length.
   const auto tcp_bytes = htons(static_cast<std::uint16_t>(headers_ - ip_bytes + carried));
   store(tcp_at + 16, folded(sum_of(ip_at + 12, 8) + htons(IPPROTO_TCP) + std::uint32_t{tcp_bytes}));
   return part;

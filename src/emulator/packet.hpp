@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A packet as a TUN device with IFF_VNET_HDR hands it over: a virtio header, then IPv4. The kernel leaves TCP's cutting
-// into frames to the device, so one packet may stand for many *segments* of the link's MTU: 64 KiB cost one read
-// instead of 45.
+// A packet as a TUN device with IFF_VNET_HDR hands it over: a virtio header, then IPv4. The kernel leaves it to the
+// device to cut TCP data into frames (segmentation offload). So one packet may stand for many *segments* of the link's
+// MTU, and 64 KiB take one read instead of 45.
 //
-// Contract. Values without a system call; not thread-safe. A packet that is no IPv4, or is a fragment, has ports 0 and
-// is one segment. wire_bytes() counts what a link would carry: every segment with its own IP and TCP header.
+// Contract: makes no system call; not thread-safe. Only TCP and UDP packets over IPv4 that are no fragments have ports;
+// the ports of others are 0. Packets that are not IPv4 also have addresses 0. Only a TCP packet can have several
+// segments. wire_bytes() counts what a link would carry: every segment with its own IP and TCP header.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace urakata::emulator {
 
-// What makes two packets belong to one flow. Addresses and ports in the machine's byte order.
+// Packets with equal keys belong to one flow. Addresses and ports are in the machine's byte order.
 struct FlowKey {
   std::uint32_t source = 0;
   std::uint32_t destination = 0;
@@ -32,20 +33,21 @@ struct FlowHash {
 class Packet {
  public:
   Packet() = default;
-  // A copy of `bytes`, virtio header included.
+  // Copies `bytes`, which begin with the virtio header.
   explicit Packet(std::span<const std::byte> bytes);
 
   std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
   const FlowKey& flow() const { return flow_; }
   std::uint32_t segments() const { return segments_; }
   std::uint64_t wire_bytes() const { return wire_bytes(segments_); }
-  // Of the first `count` segments.
+  // Bytes on the wire of the first `count` segments.
   std::uint64_t wire_bytes(std::uint32_t count) const;
-  // Of a segment that is not the last: what one more costs.
+  // Bytes on the wire of a full segment: of any but the last one.
   std::uint64_t segment_wire_bytes() const;
 
-  // Segments [first, first + count) as a packet of their own, with the headers that they would have had on the wire:
-  // sequence number, length, identification, checksums, and FIN, PSH, CWR only where they belong.
+  // A new packet of the segments [first, first + count), which must exist. Its headers are as on the wire: sequence
+  // number, length, identification and IP checksum. FIN and PSH are left to the last segment, CWR to the first. The
+  // receiving device completes the TCP checksum.
   Packet run(std::uint32_t first, std::uint32_t count) const;
 
  private:
@@ -54,8 +56,8 @@ class Packet {
   std::unique_ptr<std::byte[]> bytes_;
   std::uint32_t size_ = 0;
   std::uint32_t segments_ = 1;
-  std::uint32_t headers_ = 0;  // bytes of IP and TCP header; 0 where the packet is not to be cut
-  std::uint32_t payload_ = 0;  // bytes of payload of a whole segment; 0 likewise
+  std::uint32_t headers_ = 0;  // bytes of IP and TCP header; 0: the packet is not cut into segments
+  std::uint32_t payload_ = 0;  // bytes of payload of a full segment; 0: the packet is not cut into segments
   FlowKey flow_;
 };
 

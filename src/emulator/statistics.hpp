@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a direction has carried and how it is set, as JSON.
+// The settings and counters of a direction as JSON.
 #pragma once
 
 #include "base/json.hpp"
@@ -7,7 +7,7 @@
 
 namespace urakata::emulator {
 
-// One object: settings, counters, runs of lost segments, and the flows (at most the kMostFlows with the most bytes).
+// Writes one object: settings, counters, runs of lost segments, and the kMostFlows flows with the most bytes offered.
 inline constexpr std::size_t kMostFlows = 500;
 void write_statistics(JsonWriter& json, const Direction& direction);
 

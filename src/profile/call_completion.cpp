@@ -22,7 +22,7 @@ void Completion::take_out() {
   });
 }
 
-// A request that is not null is open still, or a persistent one.
+// If the call has left a handle unchanged, the request still exists: it is not complete, or it is persistent.
 void Completion::put_back() {
   call_.line([&](TimeLine& line) {
     const LockGuard held(line.lock_);
@@ -39,7 +39,7 @@ void Completion::make_statuses() {
     own_.resize(static_cast<std::size_t>(count_));
     statuses_ = own_.data();
   } catch (const std::bad_alloc&) {
-    held_.clear();  // they are not told of any more
+    held_.clear();  // the time line will lack these receives
   }
 }
 

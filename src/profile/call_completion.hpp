@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a call that may end requests tells the time line.
+// Tells the time line which receives a call has completed (MPI_Wait, MPI_Test and their kin).
 //
-// Thread-safety: of the calling thread.
+// Thread-safety: an object is used by the thread that makes the call.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,10 @@
 
 namespace urakata::profile {
 
-// Around a call that may end requests: what is known of them is taken out before, since another thread may be given a
-// handle that has ended before this one can tell of it; what has not ended is put back when this goes.
+// Exists around a call that may complete requests. The constructor takes the records of active receives out of the time
+// line before the call. After the call it would be too late: another thread may already have got the handle of a
+// completed request. The destructor puts back the records of requests that still exist. Without a time line the object
+// does nothing.
 class Completion {
  public:
   Completion(ProfiledCall& call, int count, const MPI_Request* requests)
@@ -26,16 +28,18 @@ class Completion {
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
 
-  // Those to give to the call where the program ignores them, which `ignored` says.
+  // The statuses to pass to the call: `given`, or statuses of our own if the program ignores them (`given` equals
+  // `ignored`) and the time line needs them.
   MPI_Status* statuses(MPI_Status* given, const MPI_Status* ignored) {
     statuses_ = given;
     if (!held_.empty() && given == ignored) make_statuses();
     return statuses_;
   }
-  // Request `index` of the call has ended; its status is the `status`-th.
+  // The call has completed request `index`, whose status is at position `status` of statuses().
   void ended(int index, int status);
 
  private:
+  // A record that was taken out of the time line. `over`: whether its receive has completed.
   struct Held {
     int index;
     MPI_Request request;

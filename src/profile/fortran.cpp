@@ -15,9 +15,9 @@
 namespace urakata::profile {
 namespace {
 
-constinit thread_local const void* fortran_caller = nullptr;
+constinit thread_local const void* fortran_caller = nullptr;  // noted by a Fortran entry point; nullptr: none
 
-// Open MPI's and MPICH's (and Intel's) libraries of routines for Fortran.
+// Whether the file is the Fortran library of Open MPI, MPICH or Intel MPI.
 bool is_for_fortran(std::string_view file) {
   for (const std::string_view stem :
        {"libmpi_mpifh.", "libmpi_usempif08.", "libmpi_usempi_", "libmpifort.", "libmpichfort."}) {
@@ -39,7 +39,7 @@ struct Search {
   void* found;
 };
 
-// The libraries may be in no global scope: RTLD_NEXT does not see them then.
+// For libraries outside the global scope, which RTLD_NEXT does not see.
 int look_into(dl_phdr_info* info, std::size_t /*size*/, void* data) {
   auto& search = *static_cast<Search*>(data);
   if (info->dlpi_name == nullptr || !is_for_fortran(base_name(info->dlpi_name))) return 0;
@@ -55,7 +55,7 @@ void* find_routine(const char* name) {
   Search search{name, nullptr};
   dl_iterate_phdr(look_into, &search);
   if (search.found != nullptr) return search.found;
-  // As the dynamic linker does without us.
+  // Exit status of the dynamic linker for a missing symbol.
   constexpr int kNoSymbol = 127;
   log::error("the program calls %s, which no library of its MPI for Fortran has", name);
   _exit(kNoSymbol);
@@ -71,11 +71,11 @@ const void* caller_in_program(const void* return_address) {
 
 }  // namespace urakata::profile
 
-// Where an entry point goes on.
+// Called by the assembly of an entry point: notes the caller, and returns the MPI library's routine `number`.
 extern "C" [[gnu::visibility("hidden")]] void* urakata_before_fortran(unsigned number, const void* caller) {
   using namespace urakata::profile;
   FortranRoutine& routine = fortran_routines[number];
-  if (!in_fortran_library(caller)) fortran_caller = caller;  // f08 routines call those of mpif.h
+  if (!in_fortran_library(caller)) fortran_caller = caller;  // if it is: an f08 routine calls one of mpif.h
   void* next = routine.next.load(std::memory_order_relaxed);
   if (next == nullptr) {
     next = find_routine(routine.name);

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fortran programs call MPI by routines of the MPI library's own library, which call C: whoever stands in front of C
-// sees those as its caller. So the profile has entry points for them, too, that only note the caller in the program.
+// Fortran programs call routines in a Fortran library of the MPI library, and these call the C functions. For a preload
+// library with C entry points alone, that Fortran library would be the caller. So the profile has entry points for the
+// Fortran routines, too. They only note the caller in the program.
 //
-// Thread-safety: all by any thread, of itself.
+// Thread-safety: any thread; a caller is noted for the calling thread only.
 #pragma once
 
 #include <atomic>
 
 namespace urakata::profile {
 
-// A routine, and the MPI library's of this name; found at the first call.
 struct FortranRoutine {
-  const char* name;  // "mpi_send_"
-  std::atomic<void*> next{nullptr};
+  const char* name;                  // such as "mpi_send_"
+  std::atomic<void*> next{nullptr};  // the MPI library's routine of this name; nullptr before the first call
 };
 extern FortranRoutine fortran_routines[];  // generated; in the order of their entry points' numbers
 
-// Where a call with this return address comes from in the program: where it comes from an MPI library's library for
-// Fortran, that is whoever has called that.
+// The address in the program that an MPI call returns to. `return_address`: that of the C entry point. If it is in a
+// Fortran library of MPI, the result is the caller that the Fortran entry point has noted. Forgets the noted caller, so
+// each C entry point calls this function once.
 const void* caller_in_program(const void* return_address);
 
 }  // namespace urakata::profile

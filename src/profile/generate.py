@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the entry points of the profile: python3 generate.py ENTRIES FORTRAN HEADER OWN_HEADER COMPILER...
 
-ENTRIES is C++; FORTRAN is the assembly of those for Fortran's routines (fortran.hpp).
+ENTRIES is C++; FORTRAN is the assembly of the entry points for Fortran's routines (fortran.hpp).
 
-HEADER is the MPI's, OWN_HEADER urakata.h; COMPILER... a C compiler with the flags under which it finds them. What it
-makes of the headers is read for the functions' prototypes, so the profile knows every function that a program compiled
-with them can call.
+HEADER is the MPI library's, OWN_HEADER is urakata.h. COMPILER... is a C compiler with the flags to find both. The
+prototypes are read from the preprocessed headers, so the profile knows every function that a program can call.
 
-Left out is what only reads or writes what the process has at hand (LOCAL), of which timing would be most of the time.
+Functions that only read or write data of this process (LOCAL) get no entry point: timing takes longer than they do.
 """
 
 import re
@@ -16,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-# Names begin with these, or are these.
+# Functions without an entry point: their names begin so, or (with $) are so.
 LOCAL = re.compile(
     r"""(Abi|Add_error|Aint|Attr|Errhandler|Error|Get|Group|Grequest|Info|Keyval|Op|Remove_error|Status|T|Type)_
     (?!accumulate)
@@ -31,20 +30,20 @@ LOCAL = re.compile(
     """,
     re.VERBOSE,
 )
-# Of urakata.h likewise.
+# Functions of urakata.h without an entry point: their whole names.
 OWN_LOCAL = re.compile(r"ura_(begin|temp|send|recv|copy|reduce|name|after|halo_name)")
-# Written by hand, in profile.cpp.
+# Functions whose entry points are written by hand, in profile.cpp.
 BY_HAND = {"Init", "Init_thread", "Finalize", "Abort"}
 
 
-# What the time line is told of (time_line.hpp).
+# Collectives that the time line numbers (time_line.hpp).
 COLLECTIVE = re.compile(
     r"I?(barrier|bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce|reduce_scatter(_block)?|scan|exscan)",
     re.IGNORECASE,
 )
 _SENT = "line.sent({dest, tag, comm}, bytes_of(count, datatype), call.began_at());"
 _SEND_AT_ONCE = re.compile(r"[BSR]?send", re.IGNORECASE)
-# By name without _c: what is told when the call has succeeded. {n}: its n-th argument.
+# By name without _c: C++ that tells the time line of a successful call. {n}: name of argument n, from 0.
 _RECEIVED = "line.received({source, tag, comm}, *status, call.ended_at());"
 TOLD = {
     "Recv": _RECEIVED,
@@ -65,7 +64,8 @@ TOLD = {
 }
 _ALL = "for (int i = 0; i < {0}; ++i) completion.ended(i, i);"
 _SOME = "for (int i = 0; i < *{2}; ++i) completion.ended({3}[i], i);"
-# Those that end requests: how many they are given, where; their statuses; what is told, likewise.
+# Functions that complete requests: number of requests; arguments with the requests and the statuses, from 0; C++ that
+# tells the time line of a successful call.
 ENDING = {
     "Wait": ("1", 0, 1, "completion.ended(0, 0);"),
     "Test": ("1", 0, 2, "if (*{1} != 0) completion.ended(0, 0);"),
@@ -76,14 +76,14 @@ ENDING = {
     "Waitsome": ("{0}", 1, 4, _SOME),
     "Testsome": ("{0}", 1, 4, _SOME),
 }
-# Before the call, while the handle is one.
+# C++ before the call, while the handle is still valid.
 FORGOTTEN = {
     "Request_free": "if (request != nullptr) forget(*request);",
     "Comm_free": "forget_members(comm);",
     "Comm_disconnect": "forget_members(comm);",
 }
-OPTIONAL = {"Isendrecv", "Isendrecv_replace"}  # they are of MPI 4
-# Calls that test, and how one sees that it was in vain.
+OPTIONAL = {"Isendrecv", "Isendrecv_replace"}  # of MPI 4: a header may lack them
+# Functions that test: the C++ condition of a successful call that found nothing complete.
 IN_VAIN = {
     **dict.fromkeys(("Test", "Testall", "Testany", "Iprobe", "Improbe", "ura_halo_ready"), "*flag == 0"),
     "Testsome": "*outcount == 0",
@@ -109,7 +109,7 @@ def name_of(parameter: str) -> str:
 
 
 def functions(header: str, compiler: list[str], prefix: str = "MPI_") -> list[Function]:
-    """Those of the header that return a code, in its order."""
+    """Functions of the header that return an error code, in the header's order."""
     command = [*compiler, "-E", "-P", "-x", "c", "-include", header, "/dev/null"]
     text = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
@@ -123,9 +123,9 @@ def split(parameters: str) -> list[str]:
 
 
 def payload(function: Function) -> str:
-    """An expression for what a call that has succeeded sends, or reads or writes of a file, in bytes; "": not known.
+    """A C++ expression for the bytes that a successful call sends, or reads or writes of a file; "": not known.
 
-    Only what the standard has significant in that call may be looked at.
+    The expression may only use arguments that the MPI standard calls significant at the calling rank.
     """
     name, names = function.name, function.arguments
     base = name.removesuffix("_c")
@@ -164,7 +164,7 @@ def filled(text: str, function: Function) -> str:
 
 
 def told(function: Function) -> str:
-    """C++ that tells the time line of a call that has succeeded; "": nothing but that it was."""
+    """C++ that tells the time line more of a successful call than its begin and end; "": nothing more."""
     base = function.name.removesuffix("_c")
     if COLLECTIVE.fullmatch(base):
         return "call.collective(comm);"
@@ -176,7 +176,7 @@ def told(function: Function) -> str:
 
 
 def before(function: Function) -> list[str]:
-    """What comes in front of the call, for the time line."""
+    """Lines of C++ for the time line, before the call."""
     name = function.name
     if gone := FORGOTTEN.get(name):
         return [f"  {gone}"]
@@ -194,7 +194,7 @@ def before(function: Function) -> list[str]:
 
 
 def after(function: Function) -> list[str]:
-    """What comes behind a call that has succeeded, for the time line."""
+    """Lines of C++ for the time line, after the call."""
     lines = []
     text = told(function)
     returned = any(re.search(r"\*\s*request$", parameter) for parameter in function.parameters)
@@ -235,7 +235,7 @@ def entry(function: Function) -> str:
 
 
 def fortran_routines(function: Function) -> list[str]:
-    """Those of mpif.h and `use mpi`, and of `use mpi_f08` as Open MPI and MPICH call them; named as gfortran does."""
+    """Names, as gfortran has them, of the routines for mpif.h, `use mpi`, and `use mpi_f08` (Open MPI, MPICH)."""
     name = function.name.lower()
     return [f"mpi_{name}_", f"mpi_{name}_f08_", f"mpi_{name}_f08ts_"]
 

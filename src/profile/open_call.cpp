@@ -19,17 +19,17 @@ namespace {
 
 using observe::CallProfile;
 
-constexpr std::uint64_t kLong = 500'000'000;  // ns that a call lasts before its line is looked for
+constexpr std::uint64_t kLong = 500'000'000;  // ns that a call lasts before its line is looked for; period of looking
 
 struct OpenCall {
-  const void* thread = nullptr;  // Python's
+  const void* thread = nullptr;  // calling thread (observe::python_thread())
   const char* name = nullptr;
   const void* address = nullptr;
-  std::uint64_t begin = 0;  // 0: there is none
+  std::uint64_t begin = 0;  // now_ns(); 0: no call
 };
 
-SpinLock newest_lock;
-OpenCall newest;  // the one that was begun last; none if that one has ended
+SpinLock newest_lock;  // guards `newest`
+OpenCall newest;       // the call of any thread that has begun last; no call if that one has ended
 std::once_flag started;
 
 OpenCall read_newest() {
@@ -37,7 +37,7 @@ OpenCall read_newest() {
   return newest;
 }
 
-// Is the thread still inside the call? Once it has left end_python_call(), no longer.
+// Whether the thread is inside the call for certain. False also if another call has begun since.
 bool still_newest(const OpenCall& call) {
   const OpenCall now = read_newest();
   return now.thread == call.thread && now.begin == call.begin;

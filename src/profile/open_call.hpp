@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The line of a Python program that is inside a call for long.
+// Finds the Python line of an MPI call that lasts long, so that the report names the line of a call that hangs.
 //
-// When a call begins its line cannot be read: that needs the GIL, and waiting for it there could be a deadlock
-// (observe/python.hpp). So the line is found by a thread of ours, once a call has lasted for a while. That thread may
-// wait for the GIL as long as it likes: nobody waits for it.
+// The line cannot be read when the call begins: that needs the GIL, and waiting for the GIL then could be a deadlock
+// (observe/python.hpp). So a thread of ours finds the line once a call has lasted half a second. That thread may wait
+// for the GIL, since no other thread waits for that thread. Only the call that has begun last is looked at.
+//
+// Thread-safety: any thread may call both functions.
 #pragma once
 
 #include <atomic>
@@ -13,11 +15,13 @@
 
 namespace urakata::profile {
 
-// The calling thread begins a call from an extension module of Python's: `name` and `address` are its record's in the
-// profile. The thread that looks for lines starts with the first one, and ends once `own` holds no profile.
+// The calling thread begins a call from an extension module of Python at `begin` (now_ns()). `name` and `address` are
+// those of the call's record in the profile. Does nothing in a thread that Python does not know. The first call starts
+// the thread that looks for lines, which ends once `own` holds no profile.
 void note_python_call(const std::atomic<observe::CallProfile*>& own, const char* name, const void* address,
                       std::uint64_t begin);
-// The same thread's call that began at `begin` ends: before it returns, since the thread may end then.
+// The calling thread's call that began at `begin` ends. To be called before the call returns, since the thread may end
+// after that.
 void end_python_call(std::uint64_t begin);
 
 }  // namespace urakata::profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The profile of the process: from MPI_Init to MPI_Finalize.
+// Beginning and end of the process's profile (MPI_Init, MPI_Finalize), and the calls in between.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -24,7 +24,7 @@ namespace {
 using observe::CallProfile;
 using observe::ProfileLink;
 
-// Urakata's own library, which is behind this one. Without it this one would not have been loaded.
+// Finds the shim, which urakata-exec preloads together with this library. Aborts the process if it is not loaded.
 const ProfileLink& look_behind() {
   using Ask = const ProfileLink* (*)();
   const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, observe::kProfileLink));
@@ -36,7 +36,7 @@ const ProfileLink& look_behind() {
 
 }  // namespace
 
-std::atomic<TimeLine*> time_line{nullptr};  // set before the profile is
+std::atomic<TimeLine*> time_line{nullptr};  // set before `profile`
 
 const ProfileLink& behind() {
   static const ProfileLink& link = look_behind();
@@ -51,9 +51,10 @@ observe::ProfiledThread& own_thread() {
   return *own;
 }
 
-// Set once MPI_Init has returned, and taken away, but never ended, by MPI_Finalize: other threads may be in a call.
+// The process's profile. nullptr before MPI_Init has returned, from MPI_Finalize on, and if there is no report. The
+// object is never deleted, since other threads may be in a call during MPI_Finalize.
 std::atomic<CallProfile*> profile{nullptr};
-// Is the program in a call that waits?
+// 1 while the program is in a call with Function::waits. The thread that began or ended such a call last has set it.
 alignas(64) std::atomic<std::uint32_t> waiting{0};
 
 void begin_line(const CallProfile::Rank& rank) {
@@ -79,7 +80,7 @@ void begin() {
   auto made = CallProfile::create(std::string(options().report), rank);
   if (made.ok()) {
     behind().waiting(waiting);
-    if (options().timeline) begin_line(rank);  // behind create(), which takes an earlier run's away
+    if (options().timeline) begin_line(rank);  // after create(), which deletes the time line of an earlier run
     profile.store(made->release(), std::memory_order_release);
   } else {
     log::warning("%s; the report will not tell of all MPI calls", made.error().message.c_str());
@@ -90,12 +91,12 @@ void begin() {
 
 ProfiledCall::ProfiledCall(Function& function, const void* address)
     : function_(function), address_(address), thread_(own_thread()) {
-  // A call inside another lies further down. One that was left by longjmp, from an error handler, is none any more.
+  // A call inside another one lies further down the stack. If not, an error handler has left the other one by longjmp.
   const bool inside = thread_.caller != nullptr && static_cast<const void*>(this) < thread_.frame;
   before_ = inside ? thread_.caller : nullptr;
   before_begin_ = inside ? thread_.begin : 0;
   thread_.caller = address;
-  thread_.begin = 0;  // what is inside another call has its own times
+  thread_.begin = 0;  // the shim reads the clock itself for calls that the profile does not note
   thread_.end = 0;
   if (inside) return;
   thread_.frame = this;
@@ -120,7 +121,7 @@ ProfiledCall::~ProfiledCall() {
   if (ended()) {
     if (observe::from_python(address_)) end_python_call(begin_);
     if (CallProfile* const to = profile.load(std::memory_order_acquire)) {
-      // Not before the call: see python_line().
+      // The line is read after the call, not before it: see python_line().
       if (const observe::PythonLine* const line = observe::python_line(address_)) {
         record_ = &to->record({function_.name, address_, line});
       }
@@ -176,7 +177,7 @@ using namespace urakata::profile;
 
 namespace {
 
-// What the rank starts (a shell, a tool) is not the rank.
+// Programs that the rank starts (a shell, a tool) are not to be profiled.
 __attribute__((constructor)) void loaded() { urakata::forget_preload(); }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One call of the program's to MPI, from its entry point's first line to its last.
+// One MPI call of the program, from the first line of its entry point to the last.
 //
-// Contract. Of calls inside another (MPI's own, and those of the program's callbacks) nothing is noted, and none before
-// MPI_Init has returned or after MPI_Finalize has begun: those pass on. A thread's calls are seen by that thread; what
-// they add up to by all (CallProfile).
+// Contract: a call is noted in the profile between the return of MPI_Init and the beginning of MPI_Finalize. Calls
+// inside another call are not noted, whether the MPI library makes them or a callback of the program. Every call goes
+// on to the function behind the profile. An object is used by the thread that makes the call.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@
 
 namespace urakata::profile {
 
-// Does it start or prepare something? What it takes from the network on the way had come without it. Every other call
-// looks after what was started, so what comes in it comes in time that the program spends on it.
+// Whether a function only starts or prepares an operation. A message that comes during such a call would have come
+// without it. In all other calls the program spends its time on communication, so they count as waiting.
 constexpr bool starts(std::string_view name) {
   if (name.starts_with("ura_")) return name == "ura_start" || name == "ura_halo_begin";
   for (const std::string_view other : {"Info", "Init", "Intercomm", "Iprobe", "Improbe"}) {
@@ -33,11 +33,11 @@ static_assert(starts("Iallreduce") && starts("Ineighbor_alltoall_c") && starts("
 static_assert(starts("ura_start") && !starts("ura_halo_end") && !starts("ura_halo_ready"));
 static_assert(!starts("Wait") && !starts("Test") && !starts("Iprobe") && !starts("Intercomm_merge") && !starts("Send"));
 
-// A function of MPI's, or of urakata.h.
+// A function of MPI, or of urakata.h.
 struct Function {
-  const char* name;  // without MPI_; of urakata.h with ura_
-  bool waits = !starts(name);
-  std::atomic<void*> next{nullptr};  // where its calls go on; found at the first
+  const char* name;                  // without MPI_; of urakata.h with ura_
+  bool waits = !starts(name);        // whether a call counts as waiting
+  std::atomic<void*> next{nullptr};  // the function behind the profile; nullptr before the first call
 };
 
 class ProfiledCall {
@@ -48,7 +48,7 @@ class ProfiledCall {
   ProfiledCall(const ProfiledCall&) = delete;
   ProfiledCall& operator=(const ProfiledCall&) = delete;
 
-  // nullptr: neither Urakata nor the MPI library has it.
+  // The function behind the profile. nullptr: neither Urakata nor the MPI library has it.
   template <class Type>
   Type next() {
     void* found = function_.next.load(std::memory_order_relaxed);
@@ -56,12 +56,13 @@ class ProfiledCall {
     return reinterpret_cast<Type>(found);
   }
 
-  // It has returned. False: nothing more is to be told of it.
+  // The function behind the profile has returned. Notes the end of the call, unless the shim has noted it already.
+  // Returns whether the call is noted in the profile.
   bool ended();
   void moved(std::uint64_t bytes) { bytes_ = bytes; }
 
-  // Is the call in a time line? Then, once it has ended, `tell` is called with that; where there is no memory for it
-  // the time line lacks something.
+  // Whether the call is in a time line. If so, line() calls `tell` with that time line. If memory runs out, the time
+  // line lacks some of what `tell` adds.
   bool lined() const { return line_ != nullptr; }
   template <class Tell>
   void line(Tell tell) {
@@ -73,7 +74,7 @@ class ProfiledCall {
   std::uint64_t began_at() const { return begin_; }
   std::uint64_t ended_at() const { return thread_.end; }
   void collective(MPI_Comm comm) { collective_ = comm; }
-  void in_vain() { in_vain_ = true; }  // a test of something that is not there yet: there may be thousands in a row
+  void in_vain() { in_vain_ = true; }  // a test without success: not in the time line, as thousands may follow in a row
 
  private:
   void* look_up();
@@ -82,19 +83,20 @@ class ProfiledCall {
   Function& function_;
   const void* const address_;
   observe::ProfiledThread& thread_;
-  const void* before_ = nullptr;    // of a call that this one is inside of
-  std::uint64_t before_begin_ = 0;  // its begin, as the thread has it
+  const void* before_ = nullptr;    // ProfiledThread::caller of the call around this one; nullptr: none
+  std::uint64_t before_begin_ = 0;  // ProfiledThread::begin of the call around this one
   std::uint64_t begin_ = 0;
-  observe::CallRecord* record_ = nullptr;  // nullptr: it is not noted
+  observe::CallRecord* record_ = nullptr;  // nullptr: the call is not noted
   TimeLine* line_ = nullptr;
-  std::optional<MPI_Comm> collective_;  // on which it is a collective
+  std::optional<MPI_Comm> collective_;  // communicator, if the call is a collective that the time line numbers
   bool in_vain_ = false;
   std::uint64_t bytes_ = observe::CallProfile::kNotKnown;
 };
 
-extern std::atomic<TimeLine*> time_line;  // of the process; nullptr: none was asked for
+extern std::atomic<TimeLine*> time_line;  // the process's time line; nullptr: none
 
-// Handles that are gone, or given to something that the time line is not told of; also in calls inside others.
+// The time line forgets a handle that ends, or that the MPI library has given to an operation of another kind. Also for
+// calls inside others.
 inline void forget(MPI_Request request) {
   if (TimeLine* const line = time_line.load(std::memory_order_acquire)) line->forget(request);
 }
@@ -103,7 +105,7 @@ inline void forget_members(const MPI_Comm* comm) {
   if (line != nullptr && comm != nullptr) line->forget_members(*comm);
 }
 
-std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type);
-std::uint64_t ranks_of(MPI_Comm comm);  // to which a collective on it sends
+std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type);  // payload of `count` elements
+std::uint64_t ranks_of(MPI_Comm comm);  // size; of an intercommunicator, the size of the remote group
 
 }  // namespace urakata::profile

@@ -11,7 +11,7 @@ namespace {
 
 using observe::CallEventKind;
 
-// Never 0.
+// A hash of the numbers that is never 0.
 std::uint32_t hash_of(std::span<const std::int32_t> numbers) {
   const auto bytes = std::as_bytes(numbers);
   const std::uint64_t all = hash({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -51,7 +51,7 @@ const std::shared_ptr<const TimeLine::Members>& TimeLine::members(MPI_Comm comm)
   made->world = world_ranks_of(comm);
   const std::uint64_t known = made->world.empty() ? 0 : behind().communicator(&comm);
   const std::int32_t words[] = {static_cast<std::int32_t>(known >> 32U), static_cast<std::int32_t>(known)};
-  // Without a number of the shim's those of the same ranks are taken for one.
+  // Communicators that the shim does not know count as one if they have the same ranks.
   made->number = known != 0 ? hash_of(words) : hash_of(made->world);
   return communicators_.emplace(comm, made).first->second;
 }
@@ -80,7 +80,7 @@ void TimeLine::called(std::uint32_t record, std::uint64_t begin, std::uint64_t e
 }
 
 void TimeLine::add_send(const Members& of, int peer, int tag, std::uint64_t bytes, std::uint64_t time) {
-  const std::int32_t to = of.of(peer);  // -1: MPI_PROC_NULL, too
+  const std::int32_t to = of.of(peer);  // -1 also for MPI_PROC_NULL
   const std::uint32_t number = to >= 0 ? next(sent_, {of.number, to, tag}) : 0;
   if (number == 0) return;
   events_->add({.begin = time,
@@ -104,7 +104,7 @@ void TimeLine::add_receive(const Open& open, const MPI_Status& status, std::uint
     if (open.number != 0) received_[{of.number, of.of(open.peer), open.tag}] = kClosed;
     return;
   }
-  const std::int32_t from = of.of(status.MPI_SOURCE);  // -1: MPI_PROC_NULL, too
+  const std::int32_t from = of.of(status.MPI_SOURCE);  // -1 also for MPI_PROC_NULL
   if (from < 0) return;
   const std::uint32_t known = open.number != 0 ? open.number : next(received_, {of.number, from, status.MPI_TAG});
   if (known == 0) return;
@@ -153,7 +153,7 @@ void TimeLine::prepared_send(MPI_Request request, const Envelope& to, std::uint6
 void TimeLine::started(MPI_Request request, std::uint64_t time) {
   const LockGuard held(lock_);
   const auto found = open_.find(request);
-  if (found == open_.end() || !found->second.persistent) return;  // a collective's, a partitioned one
+  if (found == open_.end() || !found->second.persistent) return;  // of a collective, or partitioned
   Open& open = found->second;
   if (open.send) return add_send(*open.members, open.peer, open.tag, open.bytes, time);
   open.number = 0;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time line of the process's MPI calls and messages, where one was asked for (--timeline): what the entry points
-// tell of each call that has succeeded.
+// The time line of this process's MPI calls and messages, if the user asks for one (--timeline). The profile reports
+// every noted call to the time line, except tests that found nothing complete. For calls that have succeeded it also
+// reports their messages.
 //
-// A message is told apart by its stream and its number there (observe/call_events.hpp), on which both sides agree
-// without a word. A receive is numbered when it is posted, since that is the order in which messages meet receives; one
-// from any source, or of any tag, when it has ended, since only then its stream is known. So numbers may be off where a
-// program has several receives open for one stream at a time and some are of that kind; readers look whether bytes and
-// times agree. A receive that is cancelled has a number which no message has: its stream is numbered no further.
+// A message is identified by its stream and its number in the stream (observe/call_events.hpp). Sender and receiver
+// count alike without communication. A receive gets its number when it is posted, since messages match receives in that
+// order. A receive with MPI_ANY_SOURCE or MPI_ANY_TAG gets its number when it has completed, since its stream is not
+// known before. So numbers may be wrong if such a receive is open together with others of the same stream. Readers
+// therefore compare bytes and times. The number of a cancelled receive belongs to no message, so the messages of its
+// stream are no longer numbered.
 //
-// Memory grows with the receives and persistent requests that are open, and with streams and communicators, of which
-// those beyond kMost are not numbered. Thread-safety: by any thread.
+// Memory grows with open receives and persistent requests, and with streams and communicators. Streams and
+// communicators beyond kMost are not numbered. Functions may throw std::bad_alloc. Thread-safety: any thread may call
+// all functions.
 #pragma once
 
 #include <atomic>
@@ -30,55 +33,58 @@ class TimeLine {
  public:
   explicit TimeLine(std::unique_ptr<observe::CallEvents> events) : events_(std::move(events)) {}
 
+  // A call has ended. `record` is its number in the profile (CallProfile). All times are as now_ns().
   void called(std::uint32_t record, std::uint64_t begin, std::uint64_t end);
-  // `moves`: false: it is one of no bytes, so nobody need wait for anybody in it.
+  // A call that is a collective has ended. `moves`: false if it has 0 bytes, so that no rank need wait for another one.
   void called(std::uint32_t record, std::uint64_t begin, std::uint64_t end, MPI_Comm collective, bool moves);
 
   struct Envelope {
-    int peer;  // rank of the communicator, or MPI_ANY_SOURCE, MPI_PROC_NULL
+    int peer;  // rank in `comm`, or MPI_ANY_SOURCE, MPI_PROC_NULL
     int tag;
     MPI_Comm comm;
   };
-  // `time`: when the call began.
+  // A call has sent a message, or has started the send. `time`: when the call began.
   void sent(const Envelope& to, std::uint64_t bytes, std::uint64_t time);
-  // Also in a matched probe, which takes the message. `time`: when the call ended.
+  // A call has received a message, or has matched it (MPI_Mprobe). `time`: when the call ended.
   void received(const Envelope& from, const MPI_Status& status, std::uint64_t time);
 
+  // Calls that have made, or started, a request. `time`: when the call began.
   void posted(MPI_Request request, const Envelope& from);
   void prepared_receive(MPI_Request request, const Envelope& from);
   void prepared_send(MPI_Request request, const Envelope& to, std::uint64_t bytes);
   void started(MPI_Request request, std::uint64_t time);
-  // Was perhaps a receive's, and is something else's now, or nobody's.
+  // The handle is free, or belongs to an operation that the time line does not record.
   void forget(MPI_Request request);
-  void forget_members(MPI_Comm comm);
+  void forget_members(MPI_Comm comm);  // the program frees the communicator
 
  private:
   friend class Completion;
 
   struct Members {
     std::uint32_t number = 0;         // CallEvent::communicator
-    std::vector<std::int32_t> world;  // rank of MPI_COMM_WORLD by rank; empty: an intercommunicator
+    std::vector<std::int32_t> world;  // ranks in MPI_COMM_WORLD by rank; empty: intercommunicator, or ranks outside
 
-    std::int32_t of(int rank) const;  // -1: it has no such rank
+    std::int32_t of(int rank) const;  // rank in MPI_COMM_WORLD; -1: the communicator has no such rank
   };
   struct Stream {
     std::uint32_t communicator;
-    std::int32_t peer, tag;
+    std::int32_t peer, tag;  // `peer`: rank in MPI_COMM_WORLD
     bool operator==(const Stream&) const = default;
   };
   struct Hash {
     std::size_t operator()(const Stream& stream) const;
   };
   using Counts = std::unordered_map<Stream, std::uint32_t, Hash>;
+  // A receive that is not complete, or a persistent request.
   struct Open {
     std::shared_ptr<const Members> members;
     int peer = 0, tag = 0;
-    std::uint32_t number = 0;  // 0: not yet
-    bool send = false, persistent = false, active = false;
-    std::uint64_t bytes = 0;  // of a send
+    std::uint32_t number = 0;                               // number in the stream; 0: none yet
+    bool send = false, persistent = false, active = false;  // active: a receive that is posted and not complete
+    std::uint64_t bytes = 0;                                // payload of a send
   };
-  static constexpr std::size_t kMost = 1U << 16U;
-  static constexpr std::uint32_t kClosed = ~std::uint32_t{0};  // a stream that is numbered no further
+  static constexpr std::size_t kMost = 1U << 16U;              // entries of each of sent_, received_ and collectives_
+  static constexpr std::uint32_t kClosed = ~std::uint32_t{0};  // count of a stream that is no longer numbered
 
   const std::shared_ptr<const Members>& members(MPI_Comm comm) URAKATA_REQUIRES(lock_);
   static std::uint32_t next(Counts& counts, const Stream& stream);
@@ -91,7 +97,7 @@ class TimeLine {
   Mutex lock_;
   std::unordered_map<MPI_Comm, std::shared_ptr<const Members>> communicators_ URAKATA_GUARDED_BY(lock_);
   std::unordered_map<MPI_Request, Open> open_ URAKATA_GUARDED_BY(lock_);
-  // By the communicator's number.
+  // Number of collectives so far, by Members::number.
   std::unordered_map<std::uint32_t, std::uint32_t> collectives_ URAKATA_GUARDED_BY(lock_);
   Counts sent_ URAKATA_GUARDED_BY(lock_);
   Counts received_ URAKATA_GUARDED_BY(lock_);

@@ -20,9 +20,9 @@ struct AddressLayout {
 // The layout of the calling process. Maps some GiB without access rights for a moment. Error: what the kernel refused.
 Result<AddressLayout> own_address_layout();
 
-// The largest range of free addresses that stays free. Three parts of the free addresses are not used. An eighth of all
-// addresses, in the direction in which the kernel places mappings, stays the kernel's. The lowest eighth is left to
-// programs that ask for fixed addresses. Some GiB beside each mapping are left to heaps and stacks.
+// The largest range of free addresses that the space may use; empty (0 to 0) if there is none. Three parts of the free
+// addresses are left out. The kernel keeps an eighth of all addresses, in the direction in which it places mappings.
+// The lowest eighth is for programs that ask for fixed addresses. 64 GiB beside each mapping are for heaps and stacks.
 AddressRange range_left_free(const AddressLayout& layout);
 
 }  // namespace urakata::space

@@ -23,7 +23,8 @@ int advise(std::uint64_t begin, std::uint64_t end, int advice) {
   return static_cast<int>(-raw::call(SYS_madvise, static_cast<long>(begin), static_cast<long>(end - begin), advice));
 }
 
-// The kernel stops at the first mapping that does not take the advice (the memory of a device that is to be copied).
+// Gives the advice for each mapping separately. If the advice is for a whole range, the kernel stops at the first
+// mapping that does not take it (a device's memory that is to be copied).
 void advise_one_by_one(AddressRange range, int advice) {
   ProcLines lines("/proc/self/maps");
   while (const auto line = lines.next()) {
@@ -39,7 +40,7 @@ void advise_range(AddressRange range, int advice) {
   if (failure == EINVAL) advise_one_by_one(range, advice);
 }
 
-// 0: there is no room left.
+// Lowers the edge by `bytes` or a little more, and returns the new edge; 0: there is no room left.
 std::uint64_t claim_below(std::atomic<std::uint64_t>& edge, AddressRange whole, std::uint64_t bytes) {
   std::uint64_t present = edge.load(std::memory_order_relaxed);
   std::uint64_t place = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The address ranges of a rank, where its own memory is: its stack, and what its C library maps (own_mappings.hpp).
-// They tell whose memory is whose, so that a fork or a core dump of one task leaves out the memory of the others.
-// Programs and libraries are outside of these ranges. So is memory that a task maps in other ways. All of that is
-// copied and dumped with every task.
+// The ranges tell which task memory belongs to, so that a fork or a core dump of one task leaves out that of the
+// others. Programs and libraries are outside of these ranges. So is memory that a task maps in other ways. All of that
+// is copied and dumped with every task.
 //
 // Each slot of the registry has two ranges. The main range has 256 MiB; the main ranges of all slots are adjacent,
 // since neighbours share page tables. The overflow range has up to 64 GiB, for memory that does not fit into the main
@@ -37,14 +37,14 @@ AddressRange overflow_range_of(const Registry& registry, std::size_t slot);
 // Prepares the ranges of a slot that is used for the first time. Called by the space daemon.
 void open_address_ranges(Registry& registry, std::size_t slot);
 
-// An address to suggest to the kernel for a mapping of `bytes` (whole pages, at most half of an overflow range), below
-// the addresses in use. Once the overflow range is used up, addresses that were unmapped there are used again. Memory
-// that consists of whole huge pages begins at a multiple of a huge page, as it does where the kernel chooses. Any
-// thread.
+// An address to suggest to the kernel for a mapping of `bytes` (whole pages, at most half of an overflow range); 0:
+// there is no room. Addresses are claimed downwards. Once the overflow range is used up, claims begin at its upper end
+// again, for addresses that were unmapped meanwhile; an address may then be in use. Memory that consists of whole huge
+// pages (2 MiB) begins at a multiple of a huge page, as it does where the kernel chooses. Any thread.
 std::uint64_t claim(const Membership& task, std::uint64_t bytes);
 
 // Gives the kernel this advice (MADV_*) on all mappings in the task's ranges, or in the ranges of all other slots. A
-// mapping that does not take the advice (memory of devices) stays as it is. Signal handlers may call them.
+// mapping that does not take the advice (memory of devices) stays as it is. Signal handlers may call both functions.
 void advise_own(const Membership& task, int advice);
 void advise_others(const Membership& task, int advice);
 

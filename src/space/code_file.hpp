@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the file and the function that a code address belongs to. It is for signal handlers: they may not call
-// dladdr(), since another thread may hold the dynamic linker's lock.
+// Finds the file and the function that a code address belongs to. Signal handlers use this instead of dladdr(), since
+// another thread may hold the dynamic linker's lock.
 #pragma once
 
 #include <cstdint>

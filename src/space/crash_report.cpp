@@ -62,8 +62,8 @@ constinit Membership reporting_task{nullptr, 0};
 std::array<struct sigaction, kReported> openmpi_actions;  // Open MPI's handlers, in the order of kCrashes
 
 // Keeps the memory of other tasks out of this task's core dump. If several tasks crash, they dump one after the other:
-// the lock is released when its holder ends. A forked copy of a task has no memory of other tasks, so it returns. If
-// the report itself crashes, this process holds the lock already, and it returns too.
+// a task takes the lock over when its holder has ended. Does nothing in a forked copy of a task, which has no memory of
+// other tasks. Does nothing either if the report itself crashes, since this task then holds the lock already.
 void leave_others_out_of_dump() {
   Registry& registry = *reporting_task.registry;
   if (registry.tasks[reporting_task.slot].pid.load(std::memory_order_relaxed) != getpid() ||
@@ -105,7 +105,7 @@ void on_crash(int number, siginfo_t* about, void* state) {
   if (sent) raise(number);
 }
 
-// Whether it is Open MPI's handler, which prints a backtrace, uninstalls itself, and returns.
+// Whether the handler is Open MPI's, which prints a backtrace, uninstalls itself, and returns.
 bool of_open_mpi(const struct sigaction& handler) {
   Dl_info found{};
   return (handler.sa_flags & SA_SIGINFO) != 0 && dladdr(reinterpret_cast<void*>(handler.sa_sigaction), &found) != 0 &&

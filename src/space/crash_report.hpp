@@ -11,8 +11,8 @@ namespace urakata::space {
 // its own. Then the signal takes its default action: it ends the process. A core dump, if allowed, holds the task's own
 // memory only. A handler that the program installs later replaces ours.
 //
-// Any thread may call it, once. The calling thread gets a signal stack, so its stack overflow is reported. Other
-// threads whose stack overflows die without a report.
+// To be called at most once, by any thread. The calling thread gets a signal stack, so its stack overflow is reported.
+// Other threads whose stack overflows die without a report.
 void report_crashes(const Membership& membership);
 
 }  // namespace urakata::space

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lets a stock debugger that is attached to any task see the programs and libraries of all.
+// Lets a stock debugger that is attached to any task see the programs and libraries of all tasks.
 //
 // For a debugger every task runs the space daemon's program, so it reads the daemon's list of loaded objects (r_debug
 // of <link.h>). From version 2 on such lists form a chain, one for each name space of the dynamic linker. Each task's
@@ -30,7 +30,8 @@ class DebuggerChain {
 
   // Notes a program. It can be linked once its dynamic linker has begun.
   void add(const LoadedProgram& program);
-  // Links the noted programs whose dynamic linkers have begun. True: call it again later, some have not begun.
+  // Links the noted programs whose dynamic linkers have begun. Returns whether to call it again later: a linker has not
+  // begun, and its program was noted less than 5 s ago.
   bool link();
 
  private:

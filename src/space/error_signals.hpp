@@ -6,7 +6,7 @@
 
 namespace urakata::space {
 
-// Without pointers: the kernel loads urakata-proxy at any address, and nothing there would relocate them.
+// Has no pointers: the kernel loads urakata-proxy at any address, and nothing in that program would relocate pointers.
 struct ErrorSignal {
   int number;
   char name[8];

@@ -38,8 +38,9 @@ Status through_interpreter(const ScriptLine& line, Command& command) {
   return Nothing{};
 }
 
-// Whether the dynamic linker moves the program break to read its tunables. It does up to glibc 2.34, but for backports
-// of distributions, so this looks for its message about a break that does not move. In a task the break never moves.
+// Whether the dynamic linker moves the program break to read its tunables. In a task the break never moves. Linkers up
+// to glibc 2.34 do so, except where a distribution has backported the change. So the test is whether the file contains
+// the linker's message about a break that does not move.
 bool moves_break_for_tunables(const std::string& linker) {
   return file_bytes(linker).find("sbrk() failure while processing tunables") != std::string::npos;
 }

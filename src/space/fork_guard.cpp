@@ -20,7 +20,7 @@ namespace {
 
 constinit Membership forking_task{nullptr, 0};  // registry is nullptr in a forked copy
 
-// State of the thread that holds the lock.
+// Written by the thread that holds the lock Registry::forking for a fork. Any thread may read `forker`.
 sigset_t signals_before;           // signal mask before the fork
 std::atomic<pid_t> forker{0};      // thread id, from the beginning to the end of a fork; 0: no fork
 std::vector<AddressRange> marked;  // memory that the other tasks' programs leave out of their forks
@@ -36,7 +36,7 @@ sigset_t hold_signals() {
   return present;
 }
 
-// Has the kernel copy the other tasks' memory again, but for what their programs leave out.
+// Removes the marks: forks copy the other tasks' memory again, except what the tasks' programs leave out.
 void unmark_others() {
   ForkMarks& marks = forking_task.registry->fork_marks;
   advise_others(forking_task, MADV_DOFORK);
@@ -114,7 +114,7 @@ void leave_others_out_of_forks(const Membership& membership) {
 long advise_for_program(void* place, std::size_t bytes, int advice) {
   const auto do_it = [&] { return raw::call(SYS_madvise, raw::word(place), static_cast<long>(bytes), advice); };
   if (advice != MADV_DONTFORK && advice != MADV_DOFORK) return do_it();
-  // A forked copy of a task needs no lock. Between prepare() and in_parent() this thread holds it already.
+  // A forked copy of a task needs no lock. Between prepare() and in_parent() the forking thread holds the lock already.
   Registry* const registry = forking_task.registry;
   if (registry == nullptr || registry->tasks[forking_task.slot].pid.load(std::memory_order_relaxed) != getpid()) {
     return do_it();

@@ -61,7 +61,8 @@ bool send_with(int socket, const void* data, std::size_t bytes, std::span<const 
   return false;
 }
 
-// Number of bytes received, 0 if the peer has gone; nullopt: nothing has come. Appends descriptors to `received`.
+// Number of bytes received; 0: the peer has gone, or message or descriptors did not fit; nullopt: nothing has come.
+// Appends descriptors to `received`.
 std::optional<std::size_t> receive_with(int socket, void* data, std::size_t bytes, std::vector<Descriptor>& received) {
   Ancillary ancillary;
   iovec part{data, bytes};

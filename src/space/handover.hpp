@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a proxy process hands its program to the space daemon: one datagram with attributes, a memory file with all
-// texts, and the descriptors. Further datagrams follow if the descriptors are many. Also the notes that both exchange
-// later.
+// texts, and the descriptors. If there are many descriptors, further datagrams follow. Proxy and daemon later exchange
+// notes, which this file defines too.
 #pragma once
 
 #include <array>
@@ -19,25 +19,25 @@ namespace urakata::space {
 // A program as execve would take it.
 struct Command {
   std::string file;                    // absolute path of the ELF file
-  std::string shown;                   // path as it was given (AT_EXECFN)
-  std::vector<std::string> arguments;  // from argv[0] on, as given
+  std::string shown;                   // AT_EXECFN: path as it was given, or of the interpreter if that is a script
+  std::vector<std::string> arguments;  // from argv[0] on
   std::vector<std::string> environment;
 };
 
 struct PassedDescriptor {
-  Descriptor here;
-  int number;  // its number in the sender
+  Descriptor here;  // descriptor in the receiver
+  int number;       // its number in the sender
 };
 
 struct Handover {
   Command command;
   Attributes attributes;
-  Descriptor directory;
+  Descriptor directory;  // working directory
   std::vector<PassedDescriptor> descriptors;
 };
 
 // Sends the whole handover over the socket. `descriptors`: numbers in the calling process. Error: what the kernel
-// refused.
+// refused, or arguments and environment are longer than 64 MiB.
 Status send_handover(int socket, const Command& command, const Attributes& attributes,
                      const std::vector<int>& descriptors);
 
@@ -45,7 +45,8 @@ Status send_handover(int socket, const Command& command, const Attributes& attri
 class HandoverReceiver {
  public:
   // Takes what has come over the non-blocking socket. nullopt: more is to come. Error: the peer has closed the
-  // connection, or has sent something else.
+  // connection or sent something else, or this process has no room for the descriptors. Not to be called after a
+  // result.
   std::optional<Result<Handover>> receive(int socket);
 
  private:
@@ -77,22 +78,22 @@ enum class NoteKind : std::uint32_t {
   started,    // from the daemon: `value` is the task's pid
   refused,    // from the daemon: `text` says why no task was started
   ended,      // from the daemon: `value` is the task's wait status
-  stopped,    // from the daemon: the task was stopped
-  continued,  // from the daemon: the task continues
+  stopped,    // from the daemon: signal `value` has stopped the task
+  continued,  // not sent: if the task continues, the daemon sends SIGCONT to the proxy
   signal      // from the proxy: send signal `value` to the task
 };
 
 struct Note {
   NoteKind kind = NoteKind::signal;
   std::int32_t value = 0;
-  pid_t sender = 0;
+  pid_t sender = 0;  // pid of the sender, in its own pid name space
   std::array<char, 480> text{};
 };
 
-// False: the peer has gone. Or the socket is non-blocking and full of notes that the peer has not read (errno is
-// EAGAIN).
+// Cuts off text that is too long for Note. False: the peer has gone. Or the socket is non-blocking and full of notes
+// that the peer has not read (errno is EAGAIN).
 bool send_note(int socket, NoteKind kind, int value, const std::string& text = {});
-// False: the peer has gone.
+// False: the peer has gone. Or the socket is non-blocking, and no note has come.
 bool receive_note(int socket, Note& note);
 
 // The calling process's open descriptors that are not marked close-on-exec, in order.

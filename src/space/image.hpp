@@ -34,7 +34,8 @@ struct Image {
   std::string devices;    // GPU driver or runtime that it is linked to, such as "CUDA"; empty: none
 };
 
-// Error: the file is not readable, is no ELF file or is for another machine, or its headers make no sense.
+// Error: the file is not readable, is no ELF file, is for another machine, is cut off, or has senseless headers. The
+// message is the rest of a sentence about the file.
 Result<Image> read_image(const std::string& path);
 
 }  // namespace urakata::space

@@ -39,8 +39,9 @@ struct MappedImage {
   std::uint64_t base = 0;  // what was added to the image's addresses
 };
 
-// Maps a movable image at an address that the kernel chooses. Each segment gets its access rights and alignment. The
-// rest of its last page and further pages are zero. Error: which step failed and why.
+// Maps a movable image at an address that the kernel chooses. Each segment gets its access rights and alignment. A
+// segment's bytes beyond file_bytes are zero. In a read-only segment those in the last page of the file's part are not.
+// Error: which step failed and why.
 Result<MappedImage> map_image(const Image& image);
 
 // Replaces $ORIGIN in the program's own RPATH and RUNPATH. The dynamic linker would replace it with the folder of
@@ -49,7 +50,7 @@ Result<MappedImage> map_image(const Image& image);
 // the program keeps its paths.
 void settle_origin(const Image& image, const MappedImage& mapped, std::string_view folder);
 
-// `text` with $ORIGIN and ${ORIGIN} replaced.
+// `text` with `folder` in place of $ORIGIN and ${ORIGIN}.
 std::string with_origin(std::string_view text, std::string_view folder);
 
 }  // namespace urakata::space

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the process's mappings as the kernel lists them (proc(5): maps, smaps). It makes system calls only and has its
-// buffer in the object. So signal handlers may use it, and code that runs while any lock is held.
+// Reads the process's mappings as the kernel lists them (proc(5): maps, smaps). The reader makes system calls only and
+// has its buffer in the object. So signal handlers may use it, and code that runs while any lock is held.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct MapsLine {
   std::uint64_t end = 0;
   std::uint64_t offset = 0;  // of `begin` in the file
   bool readable = false;
-  std::string_view path;  // empty: no file
+  std::string_view path;  // path of the file, or the kernel's name, such as [heap]; empty: neither
 };
 
 // Parses a line that describes a mapping; nullopt for the other lines of smaps.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the proxy processes of one job on one node find their space daemon: a socket whose name all of them compute.
 // The first one creates it. The socket is in Linux's abstract name space: it needs no file, leaves none, and each
-// network name space has its own. Anybody may connect to such a name, so both sides check which user the other belongs
-// to.
+// network name space has its own. Any user may connect to such a name, so each side checks that the process at the
+// other end belongs to the same user.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace urakata::space {
 
 // A name of this process's job, the same for all its ranks on the node. It is taken from the first of these that
 // exists:
-//   1. the proxy that Hydra (MPICH, Intel MPI) runs on each node, if this process descends from it. The environment may
-//      name what Hydra was started in instead, such as a Slurm step with several jobs;
+//   1. the nearest launcher among this process's ancestors, if it sets no variable with the job's name: Hydra's proxy
+//      (MPICH, Intel MPI), mpiexec.gforker. Variables in the environment may then name a Slurm step with several jobs;
 //   2. the launcher's variables (PMIX_NAMESPACE, SLURM_JOB_ID with SLURM_STEP_ID, PMI_JOBID);
 //   3. kJobVariable, in which a urakata-exec passes the name on through a shell or wrapper that it starts;
 //   4. the process that started this one.

@@ -6,7 +6,8 @@
 namespace urakata::space {
 namespace {
 
-// Has every fork look for memory that programs leave out of their forks: this task's madvise() does not tell.
+// Has every fork look for memory that programs leave out of their forks. To be called if this task's madvise() could
+// not be replaced, so that its advice remains unknown.
 void look_for_marks(const Membership& membership) {
   membership.registry->fork_marks.programs_have_some.store(true, std::memory_order_relaxed);
 }
@@ -53,8 +54,9 @@ bool seal(const SharedFile& there) {
   return raw::call(kSeal, static_cast<long>(there.address), static_cast<long>(there.bytes)) == 0;
 }
 
-// `asked` has been mapped at `place`. True: the first task has mapped the same at the address that was asked for. If
-// this task is the first one and has got that address, notes it for the others.
+// `asked` has been mapped at `place`. True: the first task has mapped the same part of the same file at the address
+// that was asked for. If this task is the first one and has got that address, seals the mapping and notes it for the
+// others.
 bool shared_with_first(const SharedFile& asked, std::uint64_t place) {
   using State = SharedFile::State;
   SharedFile& there = own_task.registry->shared_file;
@@ -74,7 +76,7 @@ bool shared_with_first(const SharedFile& asked, std::uint64_t place) {
   return false;
 }
 
-// The address of the file for the caller of mmap(); the kernel has mapped it at `place`.
+// The address that mmap() is to return for a file that the kernel has mapped at `place`.
 long place_of_file(std::uint64_t wanted, std::uint64_t bytes, int file, off_t offset, long place) {
   struct stat status {};
   if (fstat(file, &status) != 0) return place;
@@ -140,14 +142,14 @@ std::string_view code_of(const char* name) {
   return code;
 }
 
-// Whether the function is nothing but the system call.
+// Whether the function makes the system call within its first bytes, as an unchanged one does.
 bool is_plain(std::string_view code, unsigned char number) {
   // mov $number, %eax; syscall
   const std::array<char, 7> call{'\xb8', static_cast<char>(number), 0, 0, 0, '\x0f', '\x05'};
   return code.find(std::string_view(call.data(), call.size())) < 64;
 }
 
-// Puts a jump to our function into the C library's. False: that one is too short, or cannot be changed.
+// Writes a jump to our function over the beginning of `code`. False: the code is too short, or cannot be changed.
 bool put_jump(std::string_view code, std::uint64_t ours) {
   if (code.size() < kJump.size() + sizeof ours) return false;
   const std::uint64_t at = reinterpret_cast<std::uint64_t>(code.data());

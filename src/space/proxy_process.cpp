@@ -89,7 +89,7 @@ std::vector<std::string> own_words() {
   fcntl(parameters.socket, F_SETFD, 0);
   execve(program.c_str(), arguments.data(), environment);
   log::error("cannot run %s (%s); process %d ends", program.c_str(), std::strerror(errno), parameters.task);
-  _exit(1);  // the space daemon sees it, and ends the task
+  _exit(1);  // the space daemon sees the connection end, and kills the task
 }
 
 }  // namespace

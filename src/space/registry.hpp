@@ -42,13 +42,13 @@ struct TaskRecord {
   // Written by the daemon only, with release; read with acquire.
   std::atomic<TaskState> state{TaskState::empty};
   // Pid of the running task, in the tasks' pid name space; 0: none. Written by the task before its program starts, and
-  // by the daemon when the task has ended; both with release.
+  // by the daemon when the task has ended; both with release. The daemon also writes 0 before it starts a task.
   std::atomic<pid_t> pid{0};
   // Number of tasks that have had this slot, the present one included. Written by the daemon before the task runs.
   std::atomic<std::uint32_t> uses{0};
-  // The rest is written by the daemon before the task runs, then by the task's threads. Relaxed: no value depends on
-  // another.
-  // Lowest address in use of the slot's main range, and of its overflow range (address_ranges.hpp).
+  // The task's threads write the rest. The daemon sets the edges when the slot is first used, and clears `settled`
+  // before each task. Relaxed: no value depends on another.
+  // Address of the last claim in the slot's main range, and in its overflow range (address_ranges.hpp).
   std::atomic<std::uint64_t> main_edge{0};
   std::atomic<std::uint64_t> overflow_edge{0};
   std::atomic<bool> settled{false};      // whether settle() has been called
@@ -69,7 +69,7 @@ struct SharedFile {
 };
 
 // State of a fork that leaves out the memory of other tasks (fork_guard.hpp). Written by the task that holds the lock
-// `forking`, but for the first member.
+// Registry::forking, except for the first member.
 struct ForkMarks {
   // Whether any program of the space may have left memory out of its forks itself, so that a fork has to look for its
   // marks. Written by any task.
@@ -115,12 +115,12 @@ struct Membership {
   std::size_t slot;    // index of the task's record
 };
 
-// The calling process's place in the registry of its space. nullopt: it is in no space. Then it has no
-// URAKATA_SPACE_AT, or it is a forked copy of a task, or a program that a task has executed: that one inherits the
+// The calling process's place in the registry of its space. nullopt: the process is in no space. It then has no
+// URAKATA_SPACE_AT, or is a forked copy of a task, or a program that a task has executed: such a program inherits the
 // variable, but not the space. Reads the environment, makes a few system calls, allocates nothing. Any thread.
 std::optional<Membership> own_membership();
 
-// The identity of that space; nullopt: none.
+// The identity of the calling process's space; nullopt: the process is in no space. Any thread.
 std::optional<std::uint64_t> own_space();
 
 }  // namespace urakata::space

@@ -10,13 +10,14 @@
 namespace urakata::space {
 
 // The value of a lock that this task holds. It is made of the task's slot and of the number of tasks that have had that
-// slot. It is never 0, which is a free lock. A pid would not serve, since another process may soon have it.
+// slot. It is never 0, which is a free lock. A pid would not serve, since a new process may soon have the same pid.
 std::uint32_t lock_word(const Membership& task);
 
 // Takes the lock `holder`, which is in the registry, for the task `self`. Waits as long as a running task holds it. If
 // the registry says that its holder has ended, takes the lock over. True: it was taken over, and what it protects may
 // be half changed. A signal handler may call it.
 bool lock_robust(std::atomic<std::uint32_t>& holder, const Membership& self);
+// Frees the lock, which the calling task holds. A signal handler may call it.
 void unlock_robust(std::atomic<std::uint32_t>& holder);
 
 }  // namespace urakata::space

@@ -37,9 +37,9 @@
 namespace urakata::space {
 namespace {
 
-// Number of mappings of an MPI program with few libraries of its own (measured: 180 to 245). The MPI library maps one
-// piece more for each other rank of the node, which is not in this number. Counting many mappings takes milliseconds,
-// so it is done once in kTasksBetweenCounts tasks.
+// Upper estimate of the mappings of an MPI program with few libraries of its own (measured: 180 to 245). The MPI
+// library maps one piece more for each other rank of the node, which is not in this number. Counting many mappings
+// takes milliseconds, so it is done once in kTasksBetweenCounts tasks.
 constexpr std::size_t kMappingsOfATask = 250;
 constexpr std::uint32_t kTasksBetweenCounts = 16;
 
@@ -66,7 +66,7 @@ struct Pair {
   bool own_group = true;         // whether the task has a process group of its own
   TaskRecord* record = nullptr;  // nullptr: the task has not been started yet
   HandoverReceiver handover = {};
-  // How the task ended, if the proxy has not been told: it has not read the notes before, and the socket is full.
+  // Wait status of the ended task if the proxy has not been told: the socket is full of notes that the proxy must read.
   std::optional<int> end = std::nullopt;
 };
 
@@ -270,7 +270,7 @@ class SpaceDaemon {
   std::vector<Pair> pairs_;
   std::vector<pollfd> watched_;
   DebuggerChain chain_;
-  bool chain_incomplete_ = false;  // whether the dynamic linker of a task has not begun yet
+  bool chain_incomplete_ = false;  // whether chain_.link() is to be called again
   std::size_t mappings_ = 0;       // number of mappings at the last count
   const std::size_t most_mappings_ = first_number("/proc/sys/vm/max_map_count");
 };

@@ -35,9 +35,9 @@ struct SpawnRequest {
   TaskRecord* record = nullptr;  // record that gets the pid
 };
 
-// Starts the process, a child of the calling thread that dies with it. Returns its pid when it is about to enter the
-// program, or if it was killed before that and waits to be reaped. After the return `request` is no longer used. Error:
-// the step that the kernel refused; no process is left.
+// Starts the process as a child of the calling thread; the kernel kills the process when that thread ends. Returns the
+// pid when the process is about to enter the program, or if it was killed before that and waits to be reaped. After the
+// return `request` is no longer used. Error: the step that the kernel refused; no process is left.
 Result<pid_t> spawn(const SpawnRequest& request);
 
 // Gives every descriptor its number, in any overlap of old and new numbers, and closes all others up to `highest`.
