@@ -93,7 +93,7 @@ std::vector<Placed> listed(std::vector<Placed>& parts) {
   return result;
 }
 
-// Equal bodies at even distances.
+// Whether the parts are equal bodies at even distances.
 bool is_dimension(const std::vector<Placed>& parts) {
   if (parts.size() < 2) return false;
   const std::int64_t stride = parts[1].offset - parts[0].offset;

@@ -13,14 +13,14 @@ struct KernelTable {
   // The run's bytes from the elements at `base` to `packed`, and back.
   void (*gather)(std::byte* packed, const std::byte* base, const Run& run);
   void (*scatter)(std::byte* base, const std::byte* packed, const Run& run);
-  // `count` blocks from one place to another, each side with its own distance.
+  // Copies `count` blocks of `block` bytes each. The strides are the bytes from one block to the next.
   void (*transfer)(std::byte* to, std::int64_t to_stride, const std::byte* from, std::int64_t from_stride,
                    std::uint64_t count, std::uint64_t block);
 };
 
 const KernelTable& kernels_baseline();
 const KernelTable* kernels_avx2();    // null where not compiled for this architecture
-const KernelTable* kernels_avx512();  // likewise
+const KernelTable* kernels_avx512();  // null where not compiled for this architecture
 
 const KernelTable& kernels();  // the best for this processor
 

@@ -37,7 +37,8 @@ class Cursor {
   Cursor(const Shape& shape, std::uint64_t count);
 
   std::uint64_t size() const { return size_; }  // payload of all elements
-  // What begins at the position, at most `limit` bytes of it. position < size(), limit > 0; the run is never empty.
+  // The longest run that begins at the position, at most `limit` bytes of it. position < size(), limit > 0; the run is
+  // never empty.
   Run run(std::uint64_t position, std::uint64_t limit);
 
  private:

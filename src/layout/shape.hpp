@@ -56,7 +56,7 @@ class Shape {
   std::uint64_t size() const { return size_; }     // payload bytes of one element
   std::int64_t extent() const { return extent_; }  // memory bytes from one element to the next; may be negative
 
-  // Elements lie one after the other without holes, in memory's order, each at its own address.
+  // Whether elements lie one after the other without holes, in memory's order, each at its own address.
   bool contiguous() const;
   // Blocks of an element that do not join, the measure of how finely it is cut.
   std::uint64_t blocks() const { return blocks_; }

@@ -48,13 +48,13 @@ class EndpointComm {
   static constexpr unsigned kNoAnySource = 1;  // mpi_assert_no_any_source
   static constexpr unsigned kOvertaking = 2;   // mpi_assert_allow_overtaking
   std::atomic<unsigned> assertions{0};
-  // So no receive need wait for the outcome of one from any source.
+  // Whether an assertion makes it needless that a receive waits for the outcome of an earlier one from any source.
   bool unordered() const { return assertions.load(std::memory_order_relaxed) != 0; }
 
   bool has(int rank_of_peer) const { return static_cast<std::size_t>(rank_of_peer) < peers.size(); }
-  // Of a rank that it has: does the endpoint not reach it?
+  // Whether the endpoint does not reach this rank of the communicator.
   bool outside(int rank_of_peer) const { return !peers[static_cast<std::size_t>(rank_of_peer)].reached(); }
-  // Is it reached by the link?
+  // Whether the endpoint reaches this rank of the communicator by its link.
   bool linked(int rank_of_peer) const { return peers[static_cast<std::size_t>(rank_of_peer)].link != p2p::kNoPeer; }
 
   void retain() { add(1); }
@@ -66,7 +66,7 @@ class EndpointComm {
   void drop() {
     if (lives_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  // Is the handle its only user?
+  // Whether no user is left but the handle.
   bool unused() const { return users_.load(std::memory_order_acquire) == 1; }
   // Has every request ended that the program freed (MPI_Request_free) while it was pending?
   bool none_left_behind() const { return lives_.load(std::memory_order_acquire) == 1; }
@@ -81,7 +81,7 @@ class EndpointComm {
   // Has the program freed the handle? From then on freed() is constant.
   bool closed() const { return closed_.load(std::memory_order_acquire); }
   const Freed& freed() const { return freed_; }
-  // The MPI library's communicator must not be used any more.
+  // Whether the MPI library's communicator must not be used any more.
   bool gone() const { return closed() && !freed_.kept; }
 
   // Do users come and go on one thread only? Then counting them needs no locked instructions. Set before the first
@@ -93,7 +93,7 @@ class EndpointComm {
                std::vector<Peer> peers);
   ~EndpointComm() = default;
   void end();
-  // Returns how many there are then.
+  // Changes the number of users by `more`. Returns the new number.
   std::uint32_t add(int more) {
     const auto change = static_cast<std::uint32_t>(more);
     if (!one_thread) return users_.fetch_add(change, std::memory_order_acq_rel) + change;
@@ -104,8 +104,8 @@ class EndpointComm {
 
   Freed freed_;
   std::atomic<bool> closed_{false};
-  std::atomic<std::uint32_t> users_{1};  // the handle's own, until it is freed
-  std::atomic<std::uint32_t> lives_{1};  // that of all users, and what was left behind
+  std::atomic<std::uint32_t> users_{1};  // number of users; the handle is one until it is freed
+  std::atomic<std::uint32_t> lives_{1};  // one for all users together, and one for each request left behind
   NativeReceives& native_;
 };
 

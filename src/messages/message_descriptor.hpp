@@ -19,7 +19,7 @@ namespace urakata::messages {
 // communicator, one that it does not reach (through the MPI library) or either kind. From any source it is the last of
 // these that is possible.
 enum class Carrier : std::uint8_t { space, link, by_native, either };
-// Is it the endpoint's alone?
+// Whether only the endpoint can bring the message.
 inline bool by_endpoint(Carrier carrier) { return carrier <= Carrier::link; }
 
 // A send or a receive that is ours to handle, with arguments that have been checked.
@@ -75,7 +75,8 @@ struct MessageDescriptor {
   descriptor.envelope.tag = tag;
 }
 
-// The same for a send to a rank of descriptor.endpoint_comm. False: that is not in the space.
+// Sets way, envelope and mode of a send to a rank of descriptor.endpoint_comm. False: that rank is not in this rank's
+// space; the descriptor is unchanged.
 [[gnu::always_inline]] inline bool route_send(std::int32_t dest, std::int32_t tag, p2p::Mode mode,
                                               MessageDescriptor& descriptor) {
   const EndpointComm::Peer& peer = descriptor.endpoint_comm->peers[static_cast<std::size_t>(dest)];
@@ -88,7 +89,8 @@ struct MessageDescriptor {
   return true;
 }
 
-// The same for one that is not in the space. False: it goes through the MPI library.
+// As route_send(), for a rank outside the space. False: the link does not reach the rank, so the message goes through
+// the MPI library.
 inline bool route_send_by_link(std::int32_t dest, std::int32_t tag, p2p::Mode mode, MessageDescriptor& descriptor) {
   const EndpointComm::Peer& peer = descriptor.endpoint_comm->peers[static_cast<std::size_t>(dest)];
   if (peer.link == p2p::kNoPeer) return false;

@@ -6,7 +6,7 @@
 namespace urakata::messages {
 namespace {
 
-// Is there a message that both patterns match?
+// Whether some message could match both patterns.
 bool overlap(const p2p::Envelope& a, const p2p::Envelope& b) {
   return a.context == b.context && (a.tag == b.tag || a.tag == p2p::kAnyTag || b.tag == p2p::kAnyTag) &&
          (a.source == b.source || a.source == p2p::kAnySource || b.source == p2p::kAnySource);

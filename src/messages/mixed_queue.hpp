@@ -28,7 +28,8 @@ namespace urakata::messages {
 
 class MixedQueue {
  public:
-  // Held by whoever polls the queue. A thread that waits for it gives its core away: the holder asks the MPI library.
+  // Held by the thread that polls the queue. A thread that waits for it gives its core away: the holder asks the MPI
+  // library.
   class Lock {
    public:
     explicit Lock(MixedQueue& of) : of_(of) {
@@ -56,7 +57,7 @@ class MixedQueue {
   bool progress();
   // Are there receives that wait for their turn? Those need further polls. By any thread.
   bool waiting() const { return waiting_.load(std::memory_order_acquire) != 0; }
-  // Or receives that the MPI library is at? By any thread.
+  // Whether receives wait for their turn or are at the MPI library. By any thread.
   bool open() const { return open_.load(std::memory_order_acquire) != 0; }
   // While receives from any source wait, in how many turns the endpoint need be asked once where that takes calls of
   // the kernel: in each where it has brought the last messages, in few where the MPI library has. By any thread.
@@ -82,7 +83,7 @@ class MixedQueue {
   void start(MixedReceive& entry);
   // Polls the queue. Returns whether anything moved.
   bool poll();
-  // Have receives at the MPI library ended?
+  // Marks receives that have ended at the MPI library as finished. Returns whether there were any.
   bool test();
   void leave(MixedReceive& entry);
   void leave_by_endpoint(MixedReceive& entry);
@@ -100,8 +101,8 @@ class MixedQueue {
   std::atomic<bool> taken_{false};
   p2p::Queue<MixedReceive> queue_;
   p2p::Queue<MixedReceive> at_native_;
-  std::atomic<std::uint32_t> open_{0};     // in both
-  std::atomic<std::uint32_t> waiting_{0};  // in queue_
+  std::atomic<std::uint32_t> open_{0};     // number of receives in queue_ and at_native_
+  std::atomic<std::uint32_t> waiting_{0};  // number of receives in queue_
   std::atomic<unsigned> turns_of_endpoint_{1};
   unsigned unasked_ = 0;  // receives that have started since the MPI library was asked
 };

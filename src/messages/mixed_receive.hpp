@@ -3,7 +3,7 @@
 // those from one rank outside that have to wait for the outcome of an earlier one from any source. They stand in a
 // MixedQueue.
 //
-// Thread-safety: by any thread; end() and settled() by one that owns the receive.
+// Thread-safety: by any thread of the rank, except end() and settled(): those only by the thread that owns the receive.
 #pragma once
 
 #include <atomic>
@@ -37,16 +37,17 @@ class MixedReceive {
   MixedReceive(const MixedReceive&) = delete;
   MixedReceive& operator=(const MixedReceive&) = delete;
 
-  // The caller need not wait any more.
+  // Whether the caller need not wait any more.
   bool done() const {
     const State state = state_.load(std::memory_order_acquire);
     return state == State::finished || (state != State::at_native && open_ != nullptr && open_->done());
   }
-  // Ends a receive that is done; once.
+  // Ends a receive that is done. Must be called at most once.
   End end();
-  // What end() would return; the receive stays as it is.
+  // What end() would return, of a receive that is done. The receive stays as it is.
   End settled() const;
-  // As MPI_Cancel: it is done then where it has not been matched.
+  // As MPI_Cancel. A queued receive that no message has matched is done afterwards. One at the MPI library is done
+  // once the library has ended it.
   void cancel();
   // The program gives the request back before its end. True: from now on the receive ends its owner itself. False: the
   // caller does.

@@ -30,7 +30,7 @@ class NativeReceives {
 
   // As MPI_Irecv into the descriptor's buffer. Where it fails there is no request, and the error handler was called.
   virtual int receive(const MessageDescriptor& descriptor, NativeHandle* request) = 0;
-  // As MPI_Imrecv; likewise.
+  // As MPI_Imrecv of `message`. If it fails, there is no request, and the error handler was called.
   virtual int receive(const MessageDescriptor& descriptor, NativeHandle message, NativeHandle* request) = 0;
 
   // As MPI_Request_get_status: has it ended? It stays as it is.

@@ -15,7 +15,7 @@ namespace urakata::p2p {
 
 namespace {
 
-// How long pause() takes: 10 to 60 ns on Intel's processors.
+// Nanoseconds that one pause() takes: 10 to 60 on Intel's processors.
 double pause_ns() {
   constexpr unsigned kPauses = 50;
   std::uint64_t least = UINT64_MAX;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for messages of its endpoint, from its space or by the link: spin, yield, then sleep until something
-// has come
-// (docs/design/decisions/0022-spin-yield-sleep.md). One object for each wait.
+// How a rank waits for messages of its endpoint, from its space or by the link: spin, yield, then nap until a message
+// comes or the time is up (docs/design/decisions/0022-spin-yield-sleep.md). One object for each wait.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +12,10 @@
 namespace urakata::p2p {
 
 struct BackoffSettings {
-  // Does not spin: there may be more threads that can run than cores, or Open MPI yields when it is idle.
+  // Whether the rank must not spin: there may be more threads that can run than cores, or Open MPI yields when it is
+  // idle.
   bool oversubscribed = false;
-  unsigned pauses = 0;  // between two polls; see pauses_between_polls()
+  unsigned pauses = 0;  // pauses between two polls; see pauses_between_polls()
   // Called in each step() after the spinning: moves on what can only be polled, as the MPI library. Returns whether
   // anything moved.
   bool (*poll)() = nullptr;
@@ -29,7 +29,7 @@ struct BackoffSettings {
   // With `sleep`: whether the descriptor becomes readable for everything that the rank waits for. If not, the rank
   // yields for longer before it sleeps, and sleeps for at most kUntoldNap at a time.
   bool (*descriptor_covers_all)() = nullptr;
-  std::atomic<unsigned>* waiting = nullptr;  // how many wait at the moment, where somebody wants to know; relaxed
+  std::atomic<unsigned>* waiting = nullptr;  // if set: number of threads in a wait; relaxed
   void (*entered)() = nullptr;               // called where a wait begins; together with `waiting`
   std::uint64_t longest_nap = 800'000;  // ns; naps end by themselves: the MPI library tells nobody that it is ready
 };
@@ -65,7 +65,7 @@ class Backoff {
   void step(Ready ready) {
     step(ready, backoff_settings_.pauses);
   }
-  // The same with as many pauses while it spins.
+  // As step(ready), but with `pauses` pauses between two polls while spinning.
   template <class Ready>
   void step(Ready ready, unsigned pauses) {
     if (spin(pauses)) return;
@@ -81,7 +81,7 @@ class Backoff {
     if (spin(backoff_settings_.pauses)) return;
     give_way(ready);
   }
-  // Spinning has been in vain; where nobody may spin, all the yielding.
+  // Whether all spins were in vain; if the rank must not spin, whether all yields were.
   bool tried() const { return backoff_settings_.oversubscribed ? taken_ >= kYieldsOversubscribed : taken_ > spins_; }
   void restart() {
     taken_ = 0;
@@ -110,7 +110,7 @@ class Backoff {
   }
   static void yield();
 
-  // False: it is not the time for that any more.
+  // Spins once. False: no spins are left.
   bool spin(unsigned pauses) {
     if (taken_ >= spins_) return false;
     if (++taken_ > kBareSpins) pause();

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lock of an endpoint's queues, as dear as the threads that may call make it.
+// The lock of an endpoint's queues. Its cost depends on which threads may call:
 //
 //   one             only one thread calls at a time: nothing is done
 //   one_and_progress_thread
 //                   threads of the program call one at a time, and besides a progress thread, seldom: those of the
-//                   program only store a flag, and the progress thread has the kernel put a fence into all running
-//                   threads before it loads that flag (an asymmetric Dekker lock)
+//                   program store one flag and load another; the progress thread has the kernel put a fence into all
+//                   running threads before it loads the program's flag (an asymmetric Dekker lock)
 //   one_and_often   the same with a progress thread that comes often: a fence in all threads of a space each time would
 //                   cost the other ranks more than a locked exchange costs each call here. A spin lock, which a thread
 //                   of the program may keep while it waits for some microseconds: a progress thread tries, or spins as
 //                   long
 //   many            threads of the program call at once: a spin lock
 //
-// Which side of `one_and_progress_thread` a thread is on says `on_progress_thread`.
+// `on_progress_thread` (base/progress_thread.hpp) says whether the calling thread is a progress thread.
 #pragma once
 
 #include <atomic>
@@ -32,10 +32,10 @@ class URAKATA_LOCK_TYPE CallerLock {
   CallerLock(const CallerLock&) = delete;
   CallerLock& operator=(const CallerLock&) = delete;
 
-  // May threads of the program call at once? Then nobody may keep the lock while waiting.
+  // Whether threads of the program may call at once. If so, no thread may hold the lock while it waits for a message.
   bool contended() const { return callers_ == Callers::many; }
 
-  // Does only one thread ever call at a time?
+  // Whether only one thread at a time calls, so that no locking is needed.
   bool alone() const { return callers_ == Callers::one; }
 
   void lock() URAKATA_ACQUIRES() {
@@ -54,7 +54,7 @@ class URAKATA_LOCK_TYPE CallerLock {
     return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
   }
 
-  // True: other threads of the program may be waiting for what was done.
+  // True: other threads of the program may be waiting for requests that this thread has finished.
   bool unlock() URAKATA_RELEASES() {
     if (callers_ == Callers::one) return false;
     (callers_ == Callers::one_and_progress_thread && !on_progress_thread ? program_in_ : held_)
@@ -77,7 +77,7 @@ class URAKATA_LOCK_TYPE CallerLock {
   bool try_as_progress_thread();
 
   const Callers callers_;
-  std::atomic<bool> held_{false};        // by whoever takes the spin lock, or by the progress thread
+  std::atomic<bool> held_{false};  // whether the spin lock is taken; one_and_progress_thread: by a progress thread
   std::atomic<bool> program_in_{false};  // one_and_progress_thread: a thread of the program holds or awaits the lock
 };
 

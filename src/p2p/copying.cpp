@@ -14,7 +14,8 @@ namespace urakata::p2p {
 
 namespace {
 
-// Blocks at places of their own, as of an indexed type: no prefetcher foresees the next. Looks at a few nodes only.
+// Whether blocks lie at listed offsets, as of an indexed type, so that no prefetcher foresees the next. Looks at a few
+// nodes only.
 bool listed(const layout::Shape& shape) {
   constexpr std::size_t kLooked = 16;
   const auto nodes = shape.nodes().last(std::min(kLooked, shape.nodes().size()));
@@ -39,7 +40,7 @@ std::uint64_t crowding(const Elements& from) {
   return std::max<std::uint64_t>(1, apart / std::max(kLine, root.block));
 }
 
-// All lines are in the sender's second cache, where it has written them.
+// Whether all lines fit into the sender's second-level cache, and so may still be there.
 bool near(const Elements& from) {
   static const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
   // A block of b bytes, anywhere, touches 1 + (b - 1) / 64 lines at the mean.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who copies a message whose elements have holes (docs/design/decisions/0035-who-copies.md).
+// Which rank copies a message whose elements have holes (docs/design/decisions/0035-who-copies.md).
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace urakata::p2p {
 
 enum class Copying : std::uint8_t {
-  receiver,  // from the sender's elements into its own, in one pass
-  sender,    // packs; the receiver unpacks
-  both,      // as receiver, and a sender that waits takes pieces of it too
+  receiver,  // the receiver copies from the sender's elements into its own, in one pass
+  sender,    // the sender packs; the receiver unpacks
+  both,      // the receiver copies, and a sender that waits copies pieces too
 };
 
-// From which sizes on who copies; bytes of payload, if nothing else is said. Each rank of a space may have its own.
-// Compact, since what every message touches of an endpoint stands behind it.
+// Thresholds that decide which rank copies, in payload bytes if nothing else is said. Each rank of a space may have its
+// own. Compact, since what every message touches of an endpoint stands behind it.
 struct CopyingSettings {
   std::optional<Copying> always = std::nullopt;  // elements with holes; chosen for each message where it is not said
   // On Intel's processors: how many times less of a cache whole lines have for which packing pays, too. (16: those that
@@ -44,9 +44,9 @@ struct CopyingSettings {
   std::uint64_t exchange_most = 64 << 10;
   // Other payloads of an exchange are packed where their blocks have up to so many bytes.
   std::uint32_t exchange_block = 128;
-  // Up to here a standard send that waits in vain keeps its payload aside.
+  // Up to so many bytes, a standard send that has waited in vain copies its payload aside.
   std::uint64_t set_aside_most = 64 << 10;
-  PieceSizes pieces = {};  // of what two share
+  PieceSizes pieces = {};  // of payloads that two ranks copy together
 
   bool operator==(const CopyingSettings&) const = default;
 };

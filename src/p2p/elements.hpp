@@ -22,7 +22,8 @@ struct Elements {
 // at once.
 void move(const Elements& from, const Elements& to, std::uint64_t at, std::uint64_t bytes);
 
-// Payload bytes [at, at + packed.size()) of the elements, to or from where they lie one behind the other; likewise.
+// Payload bytes [at, at + packed.size()) of the elements, to or from contiguous memory. As move(), neither function
+// allocates, locks, calls the system or sets errno.
 void pack(const Elements& from, std::uint64_t at, std::span<std::byte> packed);
 void unpack(std::span<const std::byte> packed, const Elements& to, std::uint64_t at);
 

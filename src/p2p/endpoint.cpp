@@ -53,7 +53,7 @@ Request* Endpoint::send_unpaired(Port& to, const Envelope& envelope, const Buffe
   return &request;
 }
 
-// A send of which nobody has heard yet.
+// Makes the request of a send that no other rank knows yet.
 Request& Endpoint::make_send(Port& to, const Envelope& envelope, const Buffer& buffer, Mode mode, bool whole,
                              bool asks) {
   Request& request = new_request();
@@ -272,7 +272,7 @@ void Endpoint::finish(Request& request) {
   }
 }
 
-// Everything that a finished request may still hold.
+// Gives back a request that is finished or withdrawn, and everything that it still holds.
 void Endpoint::dispose(Request& request) {
   memory_.give_of(request);
   if (request.release_layout != nullptr) std::exchange(request.release_layout, nullptr)(request);
@@ -286,7 +286,7 @@ void Endpoint::release_with_care(Request& request, void (*release_layout)(const 
     return;
   }
   request.abandoned = true;
-  // A rendezvous that is on its way is in no queue, and it is the receiver who finishes it.
+  // A rendezvous whose RTS has left is in no queue, and the receiver finishes it.
   if (request.is_send && !request.queued) lists_.add_abandoned(request, signals_);
 }
 

@@ -26,8 +26,9 @@
 // caller_lock.hpp) and allocate nothing; nor do others once alike ones have been under way, as far as blocks are kept
 // (Spare). Memory: the inbox of 16 KiB, what is pending, kMostAside, and Spare::kKept.
 //
-// Thread-safety: by the endpoint's own rank only; by those of its threads that `callers` tells of. A request belongs
-// to one thread at a time. The port is for everybody.
+// Thread-safety: all functions by threads of the endpoint's own rank, as `callers` allows; attach() before the first
+// message. open() and one_open() by any thread of the rank; the port is for all ranks of the space (port.hpp). A
+// request belongs to one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -82,13 +83,14 @@ class Endpoint {
   // From now on messages also come and go by this link, which outlives the endpoint. Before the first message; the
   // space's messages cost what they did. receive_at_once() does not poll the link.
   void attach(Link& link);
-  // As the other send(), to a peer beyond the link. The request's result says whether it has failed.
+  // Starts a send to a peer beyond the link. nullptr: the send is finished. Otherwise the caller ends with release();
+  // the request's result has the outcome `failed` if the peer is lost.
   Request* send(LinkPeer to, const Envelope& envelope, const Buffer& buffer, Mode mode);
   // The rank beyond the link is lost: posted receives that name it end with the outcome `failed`. (Which rank of a
   // communicator a peer of the link is, only the caller knows.) `source` kAnySource: those that name none.
   void fail_receives(std::uint32_t context, std::int32_t source);
   bool lost(LinkPeer peer);
-  // Of a message by the link that has not been given back.
+  // How far the payload of a request by the link has come. The request must not have been released. Needs attach().
   Transfer transfer(const Request& request);
   // Where a posted receive waits for this rank of the context, or with `from_any` for any: the loss of the peer that
   // it is becomes known, also where nothing has gone between the two yet.
@@ -121,7 +123,7 @@ class Endpoint {
   // Takes a receive back that has not been matched: it is finished then, with the outcome `cancelled`. False: too late.
   bool cancel(Request& request);
 
-  // Has the receive not been matched?
+  // Whether the receive is still posted, that is, has not been matched.
   bool posted(const Request& request);
   // Takes a receive back that has not been matched, because its message comes another way. False: too late. The caller
   // ends with discard() instead of release(), or goes on with restore(): the receive is started again, as the last.
@@ -132,7 +134,7 @@ class Endpoint {
   // Moves everything on that can move without waiting, or until `awaited` is finished. Returns whether anything moved.
   bool progress(const Request* awaited = nullptr);
 
-  // The same for a progress thread, which does nothing while a thread of the rank is at it.
+  // progress() for a progress thread: does nothing if another thread of the rank holds the lock.
   void progress_if_free();
   // The same of the link alone, for its progress thread, which must not enter the MPI library: what only a layout can
   // unpack is left to the threads of the rank. (A space's messages unpack where they are matched.)
@@ -153,8 +155,8 @@ class Endpoint {
   // `release_layout` is then called with it at the end, by the thread that is in the endpoint, a progress thread too.
   void release(Request& request, void (*release_layout)(const Request&) = nullptr);
 
-  // Nothing is left that others wait for: no send of ours is in our list or unfinished after its release(), and nothing
-  // is under way by the link.
+  // Whether nothing is left that other ranks wait for: no send of ours is in our list or unfinished after its
+  // release(), and nothing is under way by the link.
   bool idle() {
     const Guard guard(lock_);
     return lists_.empty() && link_idle();
@@ -162,7 +164,7 @@ class Endpoint {
 
   // Has the rank requests that it has not given back, or that go on by themselves? By any thread.
   bool open() const { return signals_.open(); }
-  // Exactly one? By any thread.
+  // Whether exactly one such request is open. By any thread.
   bool one_open() const { return signals_.one_open(); }
 
  private:
@@ -224,7 +226,7 @@ class Endpoint {
 
   alignas(kLine) CallerLock lock_;  // by any thread of the rank that may call; in one line with the queues of matching_
 
-  // Touched by the thread that holds the lock, and by nobody else; locking acquires, unlocking releases.
+  // Touched only by the thread that holds the lock; locking acquires, unlocking releases.
   Matching matching_ URAKATA_GUARDED_BY(lock_);
   RequestLists lists_ URAKATA_GUARDED_BY(lock_);
   Pool<Request> requests_ URAKATA_GUARDED_BY(lock_);
@@ -233,12 +235,12 @@ class Endpoint {
   Signals signals_;                              // read by any thread of the rank
   Outbound outbound_ URAKATA_GUARDED_BY(lock_);  // in one line with signals_
 
-  // nullptr: no link. Constant after attach(); here because whoever waits reads it with signals_.
+  // nullptr: no link. Constant after attach(); here because a waiting thread reads it together with signals_.
   std::unique_ptr<LinkMessages> link_messages_ URAKATA_POINTEE_GUARDED_BY(lock_);
   std::atomic<Pairs*> pairs_{nullptr};  // constant once set
   std::unique_ptr<Pairs> own_pairs_ URAKATA_GUARDED_BY(lock_);
 
-  // By every rank of the space.
+  // Accessed by every rank of the space.
   Port port_;
 };
 

@@ -10,7 +10,8 @@ namespace urakata::p2p {
 // Keeps errno. False: the kernel refuses, and there was no fence.
 bool fence_all_threads();
 
-// How many there were by this process's threads. Each interrupts every core that runs a thread of the address space.
+// Number of successful fences by this process's threads. Each interrupts every core that runs a thread of the address
+// space.
 std::uint64_t fences();
 
 }  // namespace urakata::p2p

@@ -18,8 +18,9 @@
 //      slots from head_ to next_ are taken and still to be written: when there is nothing else to do, or they are many.
 //   4. seen_head_ <= head_: a copy that spares producers the consumer's line until the ring looks full.
 //
-// Thread-safety: claim, fill by any thread of the address space; pop, give_back by one consumer at a time; peek and
-// owes by any thread, whose answer may be out of date.
+// Thread-safety: claim() and tail() by any thread of the address space, which then writes only the slots that it has
+// claimed; pop() and give_back() by one consumer at a time; peek(), next() and owes() by any thread of the rank, whose
+// answer may be out of date.
 #pragma once
 
 #include <array>
@@ -35,7 +36,7 @@ class Inbox {
   static constexpr std::uint32_t kSlots = 256;
 
   Inbox() = default;
-  // As it is when `position` slots have been filled and taken. For tests.
+  // For tests: an inbox through which `position` slots have passed.
   explicit Inbox(std::uint64_t position) : tail_(position), seen_head_(position), head_(position), next_(position) {}
 
   // Reserves `slots` consecutive slots. False: there is no room now; nothing was done.
@@ -72,7 +73,7 @@ class Inbox {
 
   std::uint64_t tail() const { return tail_.load(std::memory_order_relaxed); }  // behind all that are claimed
 
-  // Are there slots that are taken and not given back to the producers?
+  // Whether slots are taken and not yet given back to the producers.
   bool owes() const { return head_.load(std::memory_order_relaxed) != next(); }
   void give_back() {
     const std::uint64_t after = next();

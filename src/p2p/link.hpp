@@ -27,8 +27,8 @@
 // the event sent or received, or failed: from then on the link touches them no more.
 //
 // Thread-safety: the endpoint calls with its lock held, so one thread at a time, and not from within an event;
-// can_progress() by any thread. A link that gets something to do while the rank may be asleep calls Port::wake() after
-// can_progress() says so.
+// can_progress() by any thread of the rank, without the lock. A link that gets something to do while the rank may be
+// asleep calls Port::wake() after can_progress() says so.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ namespace urakata::p2p {
 enum class LinkPeer : std::int32_t {};
 inline constexpr LinkPeer kNoPeer{-1};
 
-// A request at its endpoint. The other side only hands it back.
+// Names a request at its own endpoint. The peer only returns the value.
 enum class LinkTicket : std::uint64_t {};
 inline constexpr LinkTicket kNoTicket{0};
 
@@ -63,7 +63,7 @@ class Link {
     // The elements of send_payload() have been read, those of send_cts() written.
     virtual void sent(LinkTicket send) = 0;
     virtual void received(LinkTicket receive) = 0;
-    // The link has forgotten everything of this peer.
+    // The peer is lost, and the link has dropped all messages to and from it. Comes once for each lost peer.
     virtual void failed(LinkPeer peer) = 0;
 
    protected:
@@ -75,7 +75,7 @@ class Link {
   // Payload bytes of the largest eager message; constant.
   virtual std::uint64_t eager_bytes() const = 0;
   virtual bool is_lost(LinkPeer peer) const = 0;
-  // From now on the event failed follows where this peer is lost, also where nothing has been sent to it.
+  // From now on the loss of this peer is noticed and the event failed() follows, even if nothing was sent to the peer.
   virtual void watch(LinkPeer peer) = 0;
 
   // False: no credit now; nothing was done. The event cts follows where `send` is not kNoTicket.
@@ -91,15 +91,15 @@ class Link {
   // The answer to a CTS: the first `bytes`, more than 0, of `source`. The event sent follows.
   virtual void send_payload(LinkPeer to, LinkTicket receive, const Elements& source, std::uint64_t bytes,
                             LinkTicket send) = 0;
-  // How much of such a payload, by its ticket at this end, has left or come so far; 0 of one that is over. Only for
-  // observers.
+  // Bytes of a rendezvous payload that have left or come so far, by its ticket at this end; 0 if the payload is over.
+  // For reports only.
   virtual std::uint64_t moved(LinkPeer peer, LinkTicket ticket, bool send) const = 0;
-  // The endpoint keeps nothing more of an eager message with so many bytes.
+  // The endpoint has released an eager message of `bytes` payload bytes from this peer.
   virtual void consumed(LinkPeer from, std::uint64_t bytes) = 0;
 
   // Moves on what can move without waiting. Returns whether anything did.
   virtual bool poll(Events& events) = 0;
-  // Would poll() do anything? Cheap: asked by whoever waits.
+  // Whether poll() may have something to do. Cheap: waiting threads call this between polls. By any thread.
   virtual bool can_progress() const = 0;
 };
 

@@ -110,7 +110,7 @@ Request* Endpoint::LinkMessages::send(LinkPeer to, const Envelope& envelope, con
   return &request;
 }
 
-// False: there is no credit.
+// False: the link has no credit; nothing was sent.
 bool Endpoint::LinkMessages::send_eager(LinkPeer to, const Envelope& envelope, const Buffer& buffer, LinkTicket send) {
   const std::uint64_t bytes = buffer.bytes();
   if (buffer.plain() || bytes == 0) return link.send_eager(to, envelope, buffer.address, bytes, send);
@@ -243,7 +243,7 @@ void Endpoint::LinkMessages::received(LinkTicket ticket) {
   }
 }
 
-// An eager payload. False: there is nothing to unpack.
+// Copies an eager payload aside, to be unpacked later. False: no byte is wanted, so the caller ends the receive.
 bool Endpoint::LinkMessages::put_off(Request& receive, const std::byte* payload, std::uint64_t bytes) {
   const std::uint64_t wanted = std::min(bytes, receive.buffer.bytes());
   if (wanted == 0) return false;

@@ -6,8 +6,9 @@
 // it there. A progress thread must not unpack a payload whose type has no Shape (Buffer::needs_library()), since that
 // may call the MPI library. It puts the receive into to_unpack_ for a thread of the program.
 //
-// Thread-safety: by whoever has the endpoint's lock; can_progress() by any thread. What the endpoint or the link calls
-// asserts that lock, since clang's analysis does not know that here_.lock_ is the lock that the endpoint has taken.
+// Thread-safety: under the endpoint's lock; can_progress() by any thread of the rank. What the endpoint or the link
+// calls asserts that lock, since clang's analysis does not know that here_.lock_ is the lock that the endpoint has
+// taken.
 #pragma once
 
 #include <atomic>
@@ -73,7 +74,7 @@ class Endpoint::LinkMessages final : public Link::Events {
   Queue<Request> sending_ URAKATA_GUARDED_BY(here_.lock_);
   Queue<Request> receiving_ URAKATA_GUARDED_BY(here_.lock_);
   Queue<Request> to_unpack_ URAKATA_GUARDED_BY(here_.lock_);
-  // Whether to_unpack_ has something. Stored by who has the lock, loaded by any thread: relaxed, since nothing is read
+  // Whether to_unpack_ has something. Stored under the lock, loaded by any thread: relaxed, since nothing is read
   // on its word without the lock.
   std::atomic<bool> any_to_unpack_{false};
 };

@@ -4,7 +4,7 @@
 //
 // Invariant: Request::posted is set exactly while the posted queue has the request.
 //
-// Thread-safety: under the endpoint's lock.
+// Thread-safety: all functions under the endpoint's lock.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Matching {
   std::size_t posted() const { return posted_.size(); }  // number of posted receives
   bool any_unexpected() const { return !unexpected_.empty(); }
 
-  // A receive that has matched nothing.
+  // Posts a receive that has matched nothing.
   void post(Request& receive) {
     receive.posted = true;
     posted_.push(receive);
@@ -42,7 +42,8 @@ class Matching {
     receive.posted = false;
     return true;
   }
-  // Takes out the posted receives that name this source, each of which then belongs to `taken`.
+  // Takes out the posted receives of this context whose pattern has exactly this source (kAnySource: the wildcard).
+  // Calls `taken` with each, to which the receive then belongs.
   template <class Taken>
   void take_receives(std::uint32_t context, std::int32_t source, Taken taken) {
     posted_.take_all([&](Request& receive) {
@@ -52,12 +53,13 @@ class Matching {
       return true;
     });
   }
-  // Whether a posted receive names this source, or with `from_any` any source.
+  // Whether a posted receive of this context names this source, or, if `from_any`, has the wildcard.
   bool awaits(std::uint32_t context, std::int32_t source, bool from_any) const;
 
-  // A message that no posted receive matches, as the youngest.
+  // Keeps a message that no posted receive matches, as the youngest.
   void keep(Unexpected& message) { unexpected_.push(message); }
-  // The same for a message that is older than some of its sender that have come by another way.
+  // Keeps a message that may be older than unexpected ones of its sender and context: inserts it before the first
+  // younger one of these.
   void keep_in_order(Unexpected& message);
   // The oldest unexpected message that the pattern matches; nullptr if there is none.
   const Unexpected* find(const Envelope& pattern) const;

@@ -25,9 +25,9 @@ struct Buffer {
 
   std::uint64_t bytes() const { return layout != nullptr ? count * layout->size : count; }
   bool plain() const { return layout == nullptr || layout->contiguous; }
-  // Only the layout itself can move the elements, and only on its owner's side.
+  // Whether only the layout itself can move the elements, so that only the buffer's own rank can.
   bool needs_library() const { return !plain() && layout->shape() == nullptr; }
-  // Of a buffer that is not closed.
+  // Not for a buffer with needs_library().
   Elements elements() const {
     return plain() ? Elements{address, bytes(), nullptr} : Elements{address, count, layout->shape()};
   }
@@ -40,7 +40,7 @@ enum class Outcome : std::uint8_t { good, truncated, cancelled, failed };
 struct Result {
   std::int32_t source = kAnySource;
   std::int32_t tag = kAnyTag;
-  std::uint64_t bytes = 0;  // that were received; for a probe, that were sent
+  std::uint64_t bytes = 0;  // bytes received; of a probe, bytes sent
   Outcome outcome = Outcome::good;
 };
 
@@ -67,7 +67,7 @@ struct alignas(kLine) Request {
   bool posted = false;      // a receive that has not been matched
   bool abandoned = false;   // to be given back when it is finished
   bool movable = false;     // a send whose payload may be moved while it waits
-  bool moved = false;       // and has been
+  bool moved = false;       // a send that counts as done, since `packed` has its payload
   Form form = Form::plain;  // of a send
 
   // By the owner, and by the receiver of a rendezvous, whose last access to the request is a store to `finished`.
@@ -88,7 +88,7 @@ struct alignas(kLine) Request {
   Block packed;  // payload of a send that is buffered, packed or set aside
   // Called when a request is over that was given back before its end.
   void (*release_layout)(const Request& request) = nullptr;
-  void* owner = nullptr;  // whatever release_layout needs
+  void* owner = nullptr;  // for release_layout; not used by the endpoint
 
   // Where the payload of a send lies; constant from the RTS on. `buffer` is the program's, whose layout may be gone
   // once the payload has been packed.
@@ -113,10 +113,10 @@ struct alignas(kLine) Request {
 
   // See pair.hpp. Used by the owner only, but constant for a send from the RTS on.
   Persistent* persistent = nullptr;  // record of a persistent receive
-  SendEnd* end = nullptr;            // endpoint of a send that asks for a pair
+  SendEnd* end = nullptr;            // end of a send that asks for a pair; nullptr: it does not
   std::uint64_t generation = 0;      // generation of `end`
 
-  // The caller need not wait any more.
+  // Whether the caller need not wait any more: the request is finished, or it is a `moved` send.
   bool done() const { return finished.load(std::memory_order_acquire) || moved; }
 };
 

@@ -29,11 +29,11 @@ class Outbound {
     to.wake();
     return true;
   }
-  // A message has come.
+  // To be called when a message of the inbox is taken: the sends before it no longer count as a stream.
   void note_arrival() { sent_last_ = false; }
 
  private:
-  std::uint32_t order_ = 0;  // of what was handed on last
+  std::uint32_t order_ = 0;  // number of the last message
   bool sent_last_ = false;   // whether a small message was sent, and none has come since
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The matched persistent pairs of an endpoint: the pairs' endpoints at this rank. pair.hpp has the protocol.
+// The matched persistent pairs of an endpoint: the pairs' ends at this rank. pair.hpp has the protocol.
 //
-// Tables indexed by the other rank hold both kinds of pair endpoints. A message to or from a rank without a pair
+// Tables indexed by the other rank hold both kinds of ends. A message to or from a rank without a pair
 // therefore pays for one load only.
 //
 // The start of a send costs one copy into the ring and one store, the start of a receive a few stores to local memory.
@@ -95,16 +95,16 @@ class Endpoint::Pairs final : public Port::Further {
 
   std::array<SendEnd*, kPlaces> out_ URAKATA_GUARDED_BY(here_.lock_){};
   std::vector<std::unique_ptr<SendEnd>> made_ URAKATA_GUARDED_BY(here_.lock_);
-  // Endpoints that have ended and had not been released at the last check.
+  // Ends of sends that have ended and had not been released at the last check.
   std::vector<SendEnd*> leaving_ URAKATA_GUARDED_BY(here_.lock_);
   std::vector<SendEnd*> free_ URAKATA_GUARDED_BY(here_.lock_);
   std::uint64_t generation_ URAKATA_GUARDED_BY(here_.lock_) = 0;
 
   std::array<std::unique_ptr<ReceiveEnd>, kPlaces> in_ URAKATA_GUARDED_BY(here_.lock_){};
-  std::size_t ends_ URAKATA_GUARDED_BY(here_.lock_) = 0;  // number of endpoints of receives
-  // Endpoints whose put had not come at the last poll; capacity for all.
+  std::size_t ends_ URAKATA_GUARDED_BY(here_.lock_) = 0;  // number of ends of receives, closed ones included
+  // Ends of receives whose put had not come at the last poll; capacity for all.
   std::vector<ReceiveEnd*> waiting_ URAKATA_GUARDED_BY(here_.lock_);
-  // Closed endpoints that their senders have not ended.
+  // Closed ends of receives that their senders have not ended.
   std::vector<ReceiveEnd*> closed_ URAKATA_GUARDED_BY(here_.lock_);
   std::atomic<bool> busy_{false};  // whether `waiting_` or `closed_` has elements; relaxed
 };

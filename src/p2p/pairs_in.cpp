@@ -258,7 +258,7 @@ void Endpoint::Pairs::before_arrival(const Envelope& envelope, std::uint32_t ord
   forget_ended();
 }
 
-// Matches the puts in the rings of closed endpoints, each in its place. Returns whether there were any.
+// Matches the puts in the rings of closed ends, each in its place. Returns whether there were any.
 bool Endpoint::Pairs::settle() {
   bool moved = false;
   for (;;) {
@@ -302,7 +302,7 @@ void Endpoint::Pairs::empty_inbox() {
   }
 }
 
-// Matches the next put of a closed endpoint.
+// Matches the next put of a closed end.
 void Endpoint::Pairs::hand_over(ReceiveEnd& end) {
   Put& put = *end.next_put();
   Request* const receive = here_.matching_.take_receive(end.key);

@@ -22,7 +22,7 @@ class PayloadMemory {
 
   Block take(std::uint64_t bytes) { return spare_.take(bytes); }
   void give(Block block) { spare_.give(std::move(block)); }
-  // Takes back what a request that is over has of it.
+  // Takes back the memory that a request which is over has of this object.
   void give_of(Request& request) {
     if (std::exchange(request.unassisted, false)) aside_ -= request.source.count;
     if (request.packed.room != 0) give(std::exchange(request.packed, {}));
@@ -33,7 +33,7 @@ class PayloadMemory {
   // Packs the payload of the send.
   void pack(Request& send);
 
-  // Whether so many more bytes may be copied aside.
+  // Whether `bytes` more bytes may be copied aside.
   bool room_aside(std::uint64_t bytes) const { return aside_ + bytes <= kMostAside; }
   // Packs the payload of a send of an exchange (Request::unassisted).
   void copy_aside(Request& send);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a payload that two ranks copy together is cut: pieces are claimed one by one, by whoever is free.
+// How a payload that two ranks copy together is cut: the ranks claim pieces one by one.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Objects that are used again: made in chunks, never given back to the system before the pool itself ends. T has a
-// `next`. One owner.
+// `next`. Thread-safety: none. take() throws std::bad_alloc.
 #pragma once
 
 #include <cstddef>

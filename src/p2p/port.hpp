@@ -41,7 +41,7 @@ class Port {
     return more != nullptr && more->can_progress();
   }
 
-  // Wakes the threads of the rank that sleep. After whatever they may be waiting for was stored.
+  // Wakes the rank's sleeping threads. To be called after the store that they may be waiting for.
   void wake() {
     // The sleeper's fence orders that store and this load for the processor, this one for the compiler.
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -22,7 +22,7 @@ class Queue {
     ++size_;
   }
 
-  // Before the first item for which `before` holds; as the last where it holds for none.
+  // Inserts the item before the first one for which `before` holds; as the last if there is none.
   template <class Before>
   void insert(T& item, Before before) {
     T** link = &first_;
@@ -59,7 +59,8 @@ class Queue {
     }
   }
 
-  // The same, but of those with one key none that stands behind one which stays. Returns whether any was taken.
+  // As take_all(), but an item that stays keeps all later items with the same key in the queue. If 16 keys stay, all
+  // later items stay. Returns whether any item was taken.
   template <class Key, class Wanted>
   bool take_in_order(Key key, Wanted wanted) {
     std::array<decltype(key(*first_)), 16> staying{};

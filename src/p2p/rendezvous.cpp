@@ -18,8 +18,9 @@ Elements payload_of(const Rts& rts) {
   return rts.form == Form::shaped ? rts.request->source : Elements{rts.address, rts.bytes, nullptr};
 }
 
-// Is there one more piece for whoever asks? The receiver takes pieces from the front and the sender from the back, so
-// that each has a part of its own, and they meet in at most one line of memory where the payload lies in one piece.
+// Claims one more piece for the calling rank. False: all are claimed. The receiver takes pieces from the front and the
+// sender from the back, so that each has a part of its own, and they meet in at most one line of memory where the
+// payload lies in one piece.
 bool claim_piece(Request& send) {
   return send.claimed.fetch_add(1, std::memory_order_relaxed) < pieces_of(send.shared_bytes, send.piece);
 }
@@ -45,7 +46,7 @@ bool Endpoint::exchanging() const {
   return matching_.any_posted() || (pairs != nullptr && pairs->waits());
 }
 
-// Where the payload of a new send lies for those who will copy it.
+// Settles where the payload of a new send lies for the ranks that will copy it.
 void Endpoint::prepare(Request& send, Mode mode, bool asks) {
   const Buffer& buffer = send.buffer;
   const bool exchange = exchanging();
@@ -177,7 +178,8 @@ void Endpoint::pull(Request& receive, const Rts& rts) {
   end_rendezvous(receive);
 }
 
-// True: the copy is done, or the sender is about to finish its last pieces of it. False: the sender helps another.
+// True: the copy is done, or the sender is about to finish its last pieces. False: nothing was copied, since the
+// sender's port already has another request to assist.
 bool Endpoint::pull_shared(Request& receive, const Rts& rts) {
   Request& send = *rts.request;
   const Elements source = payload_of(rts);

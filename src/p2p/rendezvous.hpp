@@ -13,7 +13,8 @@ namespace urakata::p2p {
 void pack_on(Request& send, const PieceSizes& sizes);
 
 // Copies pieces of a payload whose receiver has asked for help. The receiver does not end the send before this side's
-// pieces are in `helped`, and only this side gives the request back, so it stays what it is for as long as this runs.
+// pieces are in `helped`, and only this side gives the request back, so the request stays valid while this function
+// runs.
 void help(Request& send);
 
 }  // namespace urakata::p2p

@@ -5,8 +5,8 @@
 //     abandoned  rendezvous sends that were given back before their end
 // A request is in one list at most. Each list is in order, oldest first. Owns nothing.
 //
-// Thread-safety: under the endpoint's lock. Signals::listed() tells of it without the lock: an addition sets it, and
-// tell() brings it up to date.
+// Thread-safety: under the endpoint's lock. Signals::listed() says without the lock whether a list has elements: each
+// addition sets it, and tell() brings it up to date.
 #pragma once
 
 #include "p2p/open_message.hpp"

@@ -13,18 +13,18 @@ namespace urakata::p2p {
 
 class Signals {
  public:
-  // Requests in use: any, exactly one.
+  // Whether any request is in use, and whether exactly one is.
   bool open() const { return open_.load(std::memory_order_seq_cst) != 0; }
   bool one_open() const { return open_.load(std::memory_order_relaxed) == 1; }
   void count_open(int more) {
     open_.store(open_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(more), std::memory_order_relaxed);
   }
 
-  // Whether RequestLists has something.
+  // Whether a list of RequestLists may have elements.
   bool listed() const { return listed_.load(std::memory_order_relaxed); }
   void set_listed(bool listed) { listed_.store(listed, std::memory_order_relaxed); }
 
-  // Whether messages come one after the other.
+  // Whether many receives were posted after the last step, so that more messages are likely to follow.
   bool streaming() const { return streaming_.load(std::memory_order_relaxed); }
   void set_streaming(bool streaming) { streaming_.store(streaming, std::memory_order_relaxed); }
 

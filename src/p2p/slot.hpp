@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kEager = 256;  // payload bytes of the largest ea
 struct Request;
 class Port;
 
-// Who a message is from and what it is about. `source` and `tag` of a pattern may be wildcards.
+// What matching compares: communicator, sender and tag of a message. `source` and `tag` of a pattern may be wildcards.
 struct Envelope {
   std::uint32_t context = 0;  // number of the communicator
   std::int32_t source = 0;    // rank of the sender in it
@@ -42,15 +42,15 @@ enum class Form : std::uint8_t {
   shaped,   // as Request::source says
 };
 
-// A rendezvous: the payload stays at the sender until the receiver has copied it and says so in `request`.
+// A rendezvous: the payload stays at the sender until the receiver has copied it and stores `finished` in `request`.
 struct Rts {
   Request* request = nullptr;  // the sender's; valid until its `finished` is stored
-  Port* sender = nullptr;      // who waits for that
+  Port* sender = nullptr;      // the sender's port, woken after that store
   std::byte* address = nullptr;
   std::uint64_t bytes = 0;
   Form form = Form::plain;
   bool movable = false;     // as in the request
-  bool unassisted = false;  // likewise
+  bool unassisted = false;  // as in the request
   bool pairs = false;       // whether Request::end asks for a matched persistent pair (pair.hpp)
 };
 
@@ -58,12 +58,12 @@ struct Rts {
 // behind.
 inline bool older(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
-// In slots the first two; what has come by a link has kinds of its own.
+// Slots have the first two kinds. Messages that have come by a link have the last two.
 enum class Kind : std::uint8_t { eager, rendezvous, link_eager, link_rts };
 
 struct alignas(kLine) Slot {
   static constexpr std::size_t kPayload = 40;  // bytes in the first slot
-  static constexpr std::size_t kFurther = 60;  // and in each further one
+  static constexpr std::size_t kFurther = 60;  // bytes in each further slot
 
   struct First {
     // One word, since a store of its parts would be several: kind, slots of this message, payload bytes of an eager

@@ -17,7 +17,7 @@ inline void copy_ends(std::byte* to, const std::byte* from, std::size_t bytes) {
   std::memcpy(to + bytes - kWidth, tail, kWidth);
 }
 
-// Any number of bytes; fast up to 64. No overlap.
+// Copies any number of bytes, up to 64 without a call. The memory must not overlap.
 inline void small_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes == 8) {
     std::memcpy(to, from, 8);

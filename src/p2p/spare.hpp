@@ -2,7 +2,7 @@
 // Memory for payloads that are packed or set aside: blocks that were used before are used again, so that a program
 // which keeps sending alike messages allocates nothing. A few are kept, whatever their size, up to kKept bytes in all.
 //
-// Thread-safety: none; the endpoint's owner.
+// Thread-safety: none; used under the endpoint's lock.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Spare {
   static constexpr std::uint64_t kKept = 256 << 10;  // bytes
   static constexpr std::uint64_t kLeast = 1 << 10;   // room of the smallest block
 
-  // A block of at least `bytes`; its content is anything.
+  // A block of at least `bytes` bytes, uninitialised. Throws std::bad_alloc.
   Block take(std::uint64_t bytes) {
     Block* best = nullptr;
     for (Block& block : kept_) {

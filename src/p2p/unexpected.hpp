@@ -14,7 +14,7 @@
 namespace urakata::p2p {
 
 struct Unexpected {
-  static constexpr std::size_t kSmall = 64;  // payload bytes that need no memory of their own
+  static constexpr std::size_t kSmall = 64;  // payload bytes that fit into `small`
 
   Unexpected* next = nullptr;
   Envelope envelope;
@@ -22,7 +22,7 @@ struct Unexpected {
   std::uint32_t order = 0;  // the sender's, of a message of the space; see older()
   std::uint64_t bytes = 0;
   Rts rts;                             // of a rendezvous
-  std::byte small[kSmall]{};           // of an eager message, unless `large` is there
+  std::byte small[kSmall]{};           // payload of an eager message, unless it is in `large` or `block`
   std::unique_ptr<std::byte[]> large;  // room for the largest eager message; kept when the unexpected is used again
 
   // Of a message that has come by a link.

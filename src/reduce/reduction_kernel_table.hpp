@@ -21,6 +21,6 @@ struct Kernels {
 
 const Kernels& kernels_baseline();
 const Kernels* kernels_avx2();    // null where not compiled for this architecture
-const Kernels* kernels_avx512();  // likewise
+const Kernels* kernels_avx512();  // null where not compiled for this architecture
 
 }  // namespace urakata::reduce

@@ -43,7 +43,8 @@ std::vector<NodeId> caught_in_cycle(std::size_t nodes, const std::vector<Edge>& 
   return caught;
 }
 
-// An `all` edge whose end leads back to its start over edges with a distance waits for itself.
+// An `all` edge whose end leads back to its start and so waits for itself; nullptr if there is none. Called after
+// caught_in_cycle(), so that each cycle left has an edge with a distance.
 const Edge* waits_for_itself(std::size_t nodes, const std::vector<Edge>& edges) {
   const bool any = std::any_of(edges.begin(), edges.end(), [](const Edge& e) { return e.distance != 0; });
   if (!any) return nullptr;

@@ -57,8 +57,9 @@ class Builder {
   NodeId copy(Place from, Place to, std::uint64_t bytes, std::uint64_t element = 1);
   NodeId reduce(Place left, Place right_and_result, std::uint64_t bytes, std::uint64_t element);
 
-  // to after from: all of it, or iteration by iteration (`distance` iterations behind). kNone is ignored, so that
-  // "after the previous step, if there was one" needs no test.
+  // Add an edge. after(): `to` waits for all iterations of `from`. each(): iteration i of `to` waits for iteration
+  // i - `distance` of `from`, if there is one. kNone is ignored, so that "after the previous step, if there was one"
+  // needs no test.
   static constexpr NodeId kNone = ~NodeId{0};
   void after(NodeId from, NodeId to);
   void each(NodeId from, NodeId to, std::uint32_t distance = 0);

@@ -338,7 +338,7 @@ class Checker {
   std::vector<Progress> progress_;
   std::vector<std::vector<Contents>> contents_;                             // [rank][buffer]
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> ends_;  // [rank][step]: levels of start and end
-  std::vector<std::vector<std::vector<bool>>> heard_;                       // [rank][step]: who had started by its end
+  std::vector<std::vector<std::vector<bool>>> heard_;  // [rank][step]: ranks that had started by its end
   std::deque<std::pair<std::uint32_t, NodeId>> open_;
 };
 

@@ -61,10 +61,10 @@ struct Expectation {
   bool commutative = true;             // contributions count as a multiset; otherwise in their order
   std::uint64_t element = 1;           // reductions work on whole elements of so many payload bytes,
   std::uint64_t extent = 1;            // whose k-th lies at memory offset k * extent
-  bool synchronising = false;          // no rank may finish before every rank has started
+  bool synchronising = false;          // whether no rank may finish before every rank has started
 };
 
-// What was found out on the way: a send and the receive that it meets.
+// A send and the receive that it meets.
 struct Matched {
   std::uint32_t from = 0, to = 0;  // ranks
   NodeId send = 0, recv = 0;       // their nodes

@@ -129,7 +129,7 @@ Status Order::collect_streams(const Schedule& schedule) {
 
 namespace {
 
-// Who last wrote a stretch of bytes, and who has read it since.
+// The step that last wrote a stretch of bytes, and the steps that have read it since.
 struct Touched {
   std::int64_t end = 0;
   std::optional<Step> write;

@@ -26,7 +26,7 @@ Error wrong(const Schedule& schedule, Step step, const std::string& why);
 // How far a rank has come. A node's iterations start and finish in order, so two counts say it all.
 struct Progress {
   explicit Progress(const Schedule& schedule) : started(schedule.nodes().size()), finished(schedule.nodes().size()) {}
-  bool ready(const Schedule& schedule, NodeId node) const;  // its next iteration may start
+  bool ready(const Schedule& schedule, NodeId node) const;  // whether the node has a next iteration and it may start
   std::vector<std::uint32_t> started, finished;
 };
 
@@ -66,11 +66,11 @@ class Order {
   const Streams& sends() const { return sends_; }
   const Streams& recvs() const { return recvs_; }
 
-  // In every run x has finished before y starts.
+  // Whether x has finished before y starts in every run.
   bool before(Step x, Step y) const { return clocks_[index(y) * nodes_ + x.node] > x.iteration; }
   std::size_t index(Step step) const { return first_[step.node] + step.iteration; }
 
-  // Every conflicting pair of accesses is ordered.
+  // Fails unless every conflicting pair of accesses is ordered.
   Status race_free(const Schedule& schedule, std::uint64_t element, std::uint64_t extent) const;
 
  private:

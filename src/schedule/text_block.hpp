@@ -18,7 +18,7 @@ namespace urakata::schedule {
 // Takes the lines one after another, each with its number; what is wrong with a line is its error() afterwards.
 class TextBlock {
  public:
-  // line: the number of the one that begins it.
+  // `line`: number of the line that begins the schedule.
   TextBlock(std::string name, std::uint32_t ranks, std::uint32_t rank, BufferId buffers, std::size_t line)
       : builder_(std::move(name), ranks, rank, buffers),
         ranks_(ranks),

@@ -23,7 +23,7 @@ class TextLine {
  public:
   TextLine(std::string_view text, std::size_t number) : rest_(text), place_("line " + std::to_string(number)) {}
 
-  bool empty();             // but for a comment
+  bool empty();             // whether nothing but a comment is left
   std::string_view peek();  // the next word; empty at the end
   std::string_view take();
 
