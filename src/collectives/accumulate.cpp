@@ -4,8 +4,8 @@
 namespace urakata::collectives {
 namespace {
 
-// Where a contribution is received, and where our own part lies when it comes. A reduction's result takes the place of
-// its right operand: of our own part for a contribution from the left, of the received one for one from the right.
+// Where a contribution is received, and where this rank's own part lies then. The result of a reduction replaces the
+// right operand: the own part if the contribution is the left operand, else the contribution.
 struct Meeting {
   Contribution who;
   Piece received;
@@ -17,15 +17,16 @@ struct Meeting {
 
 Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribution> contributions,
                  std::uint32_t step) {
-  // Backwards from the result to the place where our own part must lie at first.
+  // Goes backwards from the result to the place where the own part must lie at first.
   std::vector<Meeting> meetings(contributions.size());
   Piece own = result;
   for (std::size_t i = contributions.size(); i-- > 0;) {
     Meeting& meeting = meetings[i];
     meeting.who = contributions[i];
-    const bool from_input = i == 0 && input != result;  // our part need not be copied if it is the left operand
+    const bool from_input = i == 0 && input != result;  // the own part need not be copied if it is the left operand
     // Both ends of an exchange make the same result, which must have the same bits: the lower ranks' part is the left
-    // operand on both. A result that only we make takes the sides that need no copy, where the operation commutes.
+    // operand on both. If only this rank makes the result and the operation commutes, the sides are chosen so that no
+    // copy is needed.
     const bool any_side = plan.commutative() && !meeting.who.answer;
     meeting.left = any_side ? !from_input : meeting.who.left;
     if (meeting.left) {
@@ -42,7 +43,7 @@ Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribu
   for (const Meeting& meeting : meetings) {
     const Nodes received = plan.recv(meeting.who.peer, meeting.received, step);
     if (meeting.received == input) plan.each(moved, received);
-    // The first answer is the input itself, where nothing is written to that: it need not wait for the copy.
+    // If the input is not written, it is the first answer itself, which then need not wait for the copy.
     const bool untouched = &meeting == meetings.data() && input != result;
     Nodes sent;
     if (meeting.who.answer) sent = plan.send(meeting.who.peer, untouched ? input : meeting.own, step);

@@ -93,7 +93,7 @@ Built chain(const Arguments& arguments);
 Built spread(const Arguments& arguments);
 }  // namespace exscan
 
-// Segments of algorithms that are pipelines, where the arguments do not say.
+// Bytes of a segment of pipelined algorithms if Arguments::segment is 0: of messages only passed on, and of reductions.
 inline constexpr std::uint64_t kPipelineSegment = 64 * 1024;
 inline constexpr std::uint64_t kReductionSegment = 64 * 1024;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgather: everybody's block to everybody's receive buffer, in rank order. Every receive goes to its final place, and
-// all of them are posted at the start (the ring: a bounded number ahead).
+// Allgather: the blocks of all ranks to the receive buffers of all ranks, in rank order. Every block is received in its
+// final place. All receives are posted at the start, except that ring posts a bounded number ahead.
 #include <algorithm>
 
 #include "collectives/algorithms.hpp"
@@ -16,7 +16,7 @@ Piece blocks(const Plan& plan, std::uint32_t first, std::uint32_t last) {
   return {.buffer = kRecvBuffer, .offset = static_cast<std::int64_t>(first * block), .bytes = (last - first) * block};
 }
 
-// Where the own block may be read from the start.
+// The place at which the own block can be read from the start.
 Piece own_block(const Plan& plan) {
   if (plan.arguments().in_place) return blocks(plan, plan.rank(), plan.rank() + 1);
   return {.buffer = kSendBuffer, .bytes = plan.arguments().bytes};
@@ -42,7 +42,7 @@ Built ring(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Everything at once.
+// All messages at once, each straight to its receiver.
 Built spread(const Arguments& arguments) {
   Plan plan("allgather/spread", arguments);
   const std::uint32_t n = arguments.ranks;
@@ -56,8 +56,8 @@ Built spread(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Thakur, Rabenseifner, Gropp 2005, section 4.1. Ranks beyond 2^k give their block to a rank that carries it along and
-// hands them the rest in the end: rank 2^k + i to rank i, so that what a rank holds is two rows of blocks.
+// Thakur, Rabenseifner, Gropp 2005, section 4.1. Rank 2^k + i gives its block to rank i, which carries it along and in
+// the end sends the other blocks back. So a rank holds two rows of blocks.
 Built recursive_doubling(const Arguments& arguments) {
   Plan plan("allgather/recursive_doubling", arguments);
   const std::uint32_t n = arguments.ranks;
@@ -85,7 +85,7 @@ Built recursive_doubling(const Arguments& arguments) {
     const std::uint32_t theirs = peer / distance * distance;
     std::uint32_t step = 0;
     for (const Piece& row : rows(mine, mine + distance)) {
-      // The first exchange needs not wait for the copy of the own block to its place.
+      // The first exchange need not wait until the own block is copied to its place.
       const bool first = distance == 1 && step == 0;
       const Nodes sent = plan.send(peer, first ? own_block(plan) : row, step++);
       if (!first) plan.after(have, sent);
@@ -102,8 +102,8 @@ Built recursive_doubling(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Bruck et al. 1997, for any number of ranks. In step k rank r gets blocks r + 2^k ... from rank r + 2^k. Instead of
-// rotating buffers, a row of blocks that passes the last rank goes in two messages, each to its final place.
+// Bruck et al. 1997, for any number of ranks. In step k rank r gets blocks r + 2^k ... from rank r + 2^k. No buffer is
+// rotated. Instead, a row of blocks that passes the last rank goes in two messages, each to its final place.
 Built bruck(const Arguments& arguments) {
   Plan plan("allgather/bruck", arguments);
   const std::uint32_t n = arguments.ranks;
@@ -143,8 +143,8 @@ Built neighbour_exchange(const Arguments& arguments) {
   const auto pair = [&](std::uint32_t p) { return blocks(plan, 2 * p, 2 * p + 2 == m ? n : 2 * p + 2); };
   const std::uint32_t pairs = m / 2;
 
-  // In step 0 the two of a pair exchange their blocks; in step s >= 1 an even rank gets the pair of blocks at distance
-  // 1, 2, ... on alternating sides, which its neighbour there got in the step before; odd ranks mirrored.
+  // In step 0 the two ranks of a pair exchange blocks. In step s >= 1 an even rank gets the pair of blocks at distance
+  // 1, 2, ... on alternating sides, which its neighbour there got in the step before. Odd ranks do the same mirrored.
   const auto exchanger = [&](std::uint32_t rank) {
     struct Step {
       std::uint32_t peer;

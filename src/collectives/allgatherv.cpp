@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgatherv: everybody's block, of any size, to everybody's receive buffer, each at its displacement.
+// Allgatherv: the blocks of all ranks, of any size, to the receive buffers of all ranks, each at its displacement.
 #include <algorithm>
 
 #include "collectives/algorithms.hpp"
@@ -45,8 +45,8 @@ Built spread(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Bruck et al. 1997. The blocks lie anywhere in the receive buffer, so they travel in a temporary that holds them one
-// after another, beginning with the own one; each goes to its place as soon as it is there.
+// Bruck et al. 1997. The blocks may lie anywhere in the receive buffer, so they travel in a temporary that holds them
+// one after another, beginning with the own one. Each is copied to its place as soon as it has arrived.
 Built bruck(const Arguments& arguments) {
   Plan plan("allgatherv/bruck", arguments);
   const std::uint32_t n = arguments.ranks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allreduce: everybody's input combined in rank order, in everybody's receive buffer.
+// Allreduce: the inputs of all ranks combined in rank order, in the receive buffers of all ranks.
 #include "collectives/algorithms.hpp"
 #include "collectives/fold.hpp"
 #include "collectives/phases.hpp"
@@ -43,7 +43,7 @@ Built recursive_doubling(const Arguments& arguments) {
 }
 
 // Rabenseifner 2004: reduce-scatter by recursive halving, allgather by recursive doubling back the same way. Neighbours
-// first: so two nodes of two ranks exchange half of what they would otherwise.
+// exchange the largest halves (Fold::turned()), so two nodes of two ranks exchange half of what they would otherwise.
 Built rabenseifner(const Arguments& arguments) {
   if (!arguments.commutative) return needs_commutativity("allreduce/rabenseifner");
   Plan plan("allreduce/rabenseifner", arguments, kReductionSegment);
@@ -56,7 +56,7 @@ Built rabenseifner(const Arguments& arguments) {
   }
   const std::uint32_t index = fold.turned(fold.index(fold.sits_out(r) ? r - 1 : r));
   if (fold.sits_out(r)) {
-    // The partner passes on what it has as it gets it: its own part, then the other halves, the shortest first.
+    // The partner passes on each part as soon as it has it: its own, then the received halves, the shortest first.
     std::vector<Piece> pieces{parts.block(kRecvBuffer, index)};
     for (std::uint32_t distance = 1; distance < fold.active; distance *= 2) {
       const std::uint32_t first = (index ^ distance) / distance * distance;
@@ -123,7 +123,7 @@ Built ring(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Everybody sends to everybody at once and combines all inputs in rank order, from the last rank down: one step.
+// Each rank sends its input to all others at once and combines all inputs, from the last rank down to rank 0: one step.
 Built spread(const Arguments& arguments) {
   Plan plan("allreduce/spread", arguments, kReductionSegment);
   const std::uint32_t n = arguments.ranks;
@@ -158,11 +158,11 @@ Built spread(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Reduced to rank 0 in rank order along a binomial tree, and broadcast along the same.
+// A reduction to rank 0 in rank order along a binomial tree, then a broadcast along the same tree.
 Built reduce_bcast(const Arguments& arguments) {
   Plan plan("allreduce/reduce_bcast", arguments, kReductionSegment);
   const Nodes reduced = tree_reduce(plan, 0, input(plan), result(plan), 0);
-  // Elsewhere than on rank 0 these nodes read the input, which in place must be over before the result comes.
+  // On other ranks than 0, `reduced` reads the input. In place that must be finished before the result is received.
   const bool wait = arguments.rank == 0 || arguments.in_place;
   tree_bcast(plan, 2, 0, result(plan), wait ? reduced : Nodes{}, 1);
   return plan.commit();

@@ -22,8 +22,8 @@ Built pairwise(const Arguments& arguments) {
 
 Built spread(const Arguments& arguments) { return exchange_all("alltoall/spread", arguments, blocks(arguments), 0); }
 
-// Bruck et al. 1997: blocks are numbered by the distance that they have to go; in step k those with bit k set go 2^k
-// ranks further, in one message. Every message is packed from, and unpacked to, a temporary in order of distance.
+// Bruck et al. 1997: blocks are numbered by the distance from sender to receiver. In step k the blocks with bit k set
+// go 2^k ranks further, in one message. Messages are packed from, and unpacked to, a temporary in order of distance.
 Built bruck(const Arguments& arguments) {
   Plan plan("alltoall/bruck", arguments);
   const std::uint32_t n = arguments.ranks;
@@ -33,7 +33,7 @@ Built bruck(const Arguments& arguments) {
   const auto bytes_of = [&](std::uint64_t count) { return count * block; };
   const auto offset_of = [&](std::uint64_t index) { return static_cast<std::int64_t>(index * block); };
 
-  // By distance: block i is for rank r + i.
+  // The blocks in order of distance: block i is for rank r + i.
   const BufferId row = plan.temp(bytes_of(n)).buffer;
   Nodes have = plan.copy({.buffer = plan.input(), .offset = offset_of(r), .bytes = bytes_of(n - r)},
                          {.buffer = row, .bytes = bytes_of(n - r)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Alltoallv: blocks of any size, from and to any displacement. In place, both are the receive buffer's.
+// Alltoallv: blocks of any size, from and to any displacement; in place, from the receive buffer to the receive buffer.
 #include "collectives/exchange.hpp"
 
 namespace urakata::collectives::alltoallv {

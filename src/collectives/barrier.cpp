@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Barrier: everybody knows, when finished, that everybody has started.
+// Barrier: when it is finished on a rank, all ranks have started it.
 #include "collectives/algorithms.hpp"
 #include "schedule/builder.hpp"
 
 namespace urakata::collectives::barrier {
 
-// Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988. In step k rank r tells r + 2^k.
+// Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988. In step k rank r sends to rank r + 2^k.
 Built dissemination(const Arguments& arguments) {
   const std::uint32_t ranks = arguments.ranks;
   const std::uint32_t rank = arguments.rank;

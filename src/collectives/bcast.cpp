@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast: the root's receive buffer to everybody's.
+// Broadcast: the root's receive buffer to the receive buffers of all ranks.
 #include "collectives/algorithms.hpp"
 #include "collectives/phases.hpp"
 
@@ -30,8 +30,8 @@ Built chain(const Arguments& arguments) {
   return plan.commit();
 }
 
-// van de Geijn (Barnett et al. 1994): scatter blocks down a binomial tree, then pass them round a ring. What a
-// rank had from the scatter already is not sent to it again.
+// van de Geijn (Barnett et al. 1994): scatter blocks down a binomial tree, then pass them round a ring. Blocks that a
+// rank has had from the scatter are not sent to it again.
 Built scatter_allgather(const Arguments& arguments) {
   Plan plan("bcast/scatter_allgather", arguments);
   const std::uint32_t ranks = arguments.ranks;

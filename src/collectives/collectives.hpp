@@ -3,7 +3,10 @@
 //
 // Every function builds the schedule of one rank. All ranks of the group call it with equal arguments, but for those
 // marked "local" below. Buffers: kSendBuffer, kRecvBuffer as MPI's sendbuf and recvbuf (bcast: kRecvBuffer only).
-// `in_place` is MPI_IN_PLACE as the standard defines it for the operation; kSendBuffer is then not used.
+// `in_place` is MPI_IN_PLACE as the standard defines it for the operation. The buffer for which the standard lets the
+// program pass it is then not used: kRecvBuffer for scatter and scatterv, else kSendBuffer.
+//
+// Thread-safety: all by any thread.
 #pragma once
 
 #include <cstdint>
@@ -36,21 +39,21 @@ enum class Operation : std::uint8_t {
   count_
 };
 
-// How one rank's blocks lie for the v- and w-forms: one entry per rank, in payload bytes and in bytes of memory.
+// How one rank's blocks lie for the v- and w-forms: one entry for each rank or neighbour.
 struct Blocks {
-  std::span<const std::uint64_t> bytes;         // payload bytes of each rank's block
-  std::span<const std::int64_t> displacements;  // memory offset of each rank's block in its buffer
+  std::span<const std::uint64_t> bytes;         // payload bytes of each block
+  std::span<const std::int64_t> displacements;  // offset of each block in its buffer, in bytes
 };
 
-// The neighbours of a rank, on a communicator with a topology; the same rank may occur several times. Blocks from one
-// rank to another meet in the order of the sender's `destinations`.
+// The neighbours of a rank, on a communicator with a topology; the same rank may occur several times. A rank sends its
+// blocks for another rank in the order of `destinations`; that rank receives them in the order of `order`.
 struct Neighbourhood {
-  static constexpr std::uint32_t kNobody = ~0U;  // MPI_PROC_NULL: the block is left alone
+  static constexpr std::uint32_t kNobody = ~0U;  // MPI_PROC_NULL: the block is neither sent nor written
 
   std::span<const std::uint32_t> destinations;
   std::span<const std::uint32_t> sources;
-  // The indices of `sources` in the order in which blocks of equal sources meet. It differs from 0, 1, ... on Cartesian
-  // topologies, where what is sent down arrives from above.
+  // The indices of `sources` in the order in which receives are matched; empty: 0, 1, ... Another order is needed on
+  // Cartesian topologies, where a block that is sent in the negative direction arrives from the positive neighbour.
   std::span<const std::uint32_t> order;
 };
 
@@ -63,8 +66,9 @@ struct Arguments {
   // Payload: for bcast, reduce, allreduce, scan, exscan the whole buffer; for gather, scatter, allgather, alltoall and
   // reduce_scatter_block one rank's block.
   std::uint64_t bytes = 0;
-  // One element: pieces are cut between elements. extent != element (holes) only occurs for reductions, with a
-  // user-defined operation or a pair type: memory offset of element k is k * extent, and temporaries are sized by it.
+  // Payload bytes of one element, and memory bytes from one element to the next. Pieces are cut between elements. The
+  // two differ (holes) only for reductions with a user-defined operation or a pair type; temporaries are sized by
+  // `extent`.
   std::uint64_t element = 1;
   std::uint64_t extent = 1;
   bool commutative = true;
@@ -80,25 +84,25 @@ struct Arguments {
   Neighbourhood neighbours = {};  // of neighbor_alltoallv, to which all neighbourhood collectives come down
 
   std::uint64_t segment = 0;  // chunk of pipelined algorithms in bytes; 0: the algorithm's own default
-  // A receive copies its message as soon as that is there, and nothing else goes on meanwhile: rings post none ahead of
-  // its turn. Each rank's own affair.
+  // Whether the rank itself copies a message that arrives for a posted receive, and does nothing else meanwhile. Rings
+  // then post only one receive at a time. May differ between ranks.
   bool in_turn = false;
 };
 
-// An algorithm of an operation. `build` fails with a sentence where the arguments do not suit it (never for the first
-// algorithm of an operation, which suits everything).
+// An algorithm of an operation. `build` fails with a sentence if the arguments do not suit the algorithm. The first
+// algorithm of an operation suits all valid arguments.
 struct Algorithm {
   std::string_view name;      // "ring"
   std::string_view sentence;  // what it is, with its source; shown by `urakata check --options`
   Result<schedule::Schedule> (*build)(const Arguments& arguments);
   bool commutative_only = false;
-  // Ranks send nothing but their inputs, so no message waits for a reduction, where messages are not cut. There is one
-  // such algorithm of every reduction.
+  // Whether ranks send nothing but their inputs. Then no message depends on a reduction, if messages are not cut. Each
+  // reduction has such an algorithm.
   bool inputs_only = false;
 };
 
 std::string_view name(Operation operation);                                            // "allgather"
-bool is_rooted(Operation operation);                                                   // has it a root?
+bool is_rooted(Operation operation);                                                   // whether it has a root
 Result<Operation> operation_named(std::string_view name);                              // error lists the valid names
 std::span<const Algorithm> algorithms(Operation operation);                            // never empty
 Result<const Algorithm*> algorithm_named(Operation operation, std::string_view name);  // error lists the valid names

@@ -6,7 +6,7 @@
 namespace urakata::collectives {
 namespace {
 
-// In place the partner of a step must be the same both ways, for any number of ranks: r and step - r.
+// In place, two ranks must exchange with each other in a step, for any number of ranks: r and (step - r) mod n.
 Built swap_all(const char* name, const Arguments& arguments, const Exchange& blocks, std::uint32_t ahead) {
   Plan plan(name, arguments);
   const std::uint32_t n = arguments.ranks;
@@ -15,7 +15,7 @@ Built swap_all(const char* name, const Arguments& arguments, const Exchange& blo
   for (std::uint32_t peer = 0; peer < n; ++peer) {
     if (peer != r) largest = std::max(largest, blocks.in(peer).bytes);
   }
-  std::vector<Piece> waiting;  // temporaries in turn
+  std::vector<Piece> waiting;  // temporaries that steps use in turn
   std::vector<Nodes> stepped;  // by step: what must be finished before a later step
   for (std::uint32_t step = 0; step < n; ++step) {
     const std::uint32_t peer = (step + n - r) % n;
@@ -49,7 +49,7 @@ Built exchange_all(const char* name, const Arguments& arguments, const Exchange&
   const std::uint32_t n = arguments.ranks;
   const std::uint32_t r = arguments.rank;
   std::vector<Nodes> stepped;
-  // All at once: receives first, by which a transport knows what it is in when it sends
+  // All at once, receives first: by them transport `stripes` recognises an exchange of all ranks with all when it sends
   // (transport/stripes/stripes.hpp).
   if (ahead == 0) {
     for (std::uint32_t step = 1; step < n; ++step) plan.recv((r + n - step) % n, blocks.in((r + n - step) % n));

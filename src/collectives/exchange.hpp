@@ -15,8 +15,9 @@ struct Exchange {
   std::function<Piece(std::uint32_t)> in;   // the block from a rank
 };
 
-// Step by step, one partner each way, at most `ahead` steps under way at once (0: all of them). In place (out and in
-// are the same pieces) each step swaps two ranks' blocks: what comes waits in a temporary until the other has left.
+// Exchanges the blocks step by step, each with one partner in each direction, at most `ahead` steps under way at once
+// (0: all of them). In place (out and in are the same pieces) each step swaps the blocks of two ranks: the block that
+// arrives waits in a temporary until the other one is sent.
 Built exchange_all(const char* name, const Arguments& arguments, const Exchange& blocks, std::uint32_t ahead);
 
 inline constexpr std::uint32_t kPairwiseAhead = 2;

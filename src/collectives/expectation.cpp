@@ -55,7 +55,7 @@ class Meaning {
   std::uint32_t count() const { return static_cast<std::uint32_t>(ranks_.size()); }
   BufferId input(std::uint32_t r) const { return ranks_[r].in_place ? kRecvBuffer : kSendBuffer; }
 
-  // The caller's buffer has [begin, begin + bytes).
+  // The caller's buffer has at least the bytes [begin, begin + bytes).
   void uses(std::uint32_t r, BufferId buffer, std::int64_t begin, std::uint64_t bytes) {
     auto& used = result_.ranks[r].buffers[buffer];
     if (bytes == 0) return;
@@ -94,7 +94,7 @@ class Meaning {
     std::uint64_t bytes;
   };
 
-  // What rank `from` sends to rank `to`, in from's input buffer.
+  // The block that rank `from` sends to rank `to`, in the input buffer of `from`.
   Block outgoing(std::uint32_t from, std::uint32_t to) const {
     const Arguments& a = ranks_[from];
     const auto even = Block{static_cast<std::int64_t>(a.bytes) * to, a.bytes};
@@ -116,7 +116,7 @@ class Meaning {
     }
   }
 
-  // Where rank `to` finds it, in its receive buffer.
+  // The offset of the block from rank `from` in the receive buffer of rank `to`.
   std::int64_t incoming(std::uint32_t from, std::uint32_t to) const {
     const Arguments& a = ranks_[to];
     if (in(operation_, {Operation::scatter, Operation::scatterv})) return 0;
@@ -143,13 +143,13 @@ class Meaning {
     }
   }
 
-  // What rank r gets from the neighbours whose blocks meet its own in turn.
+  // What rank r gets from its neighbours: the k-th block from a rank is the k-th that this rank sends to r.
   void neighbours(std::uint32_t r) {
     const Arguments& a = ranks_[r];
     for (std::size_t d = 0; d < a.neighbours.destinations.size(); ++d) {
       uses(r, kSendBuffer, a.send.displacements[d], a.send.bytes[d]);
     }
-    std::vector<std::size_t> met(count());  // by source: where in its destinations the next block is looked for
+    std::vector<std::size_t> met(count());  // by source: index in its destinations from which the next block is sought
     for (std::size_t i = 0; i < a.neighbours.sources.size(); ++i) {
       const std::size_t s = a.neighbours.order.empty() ? i : a.neighbours.order[i];
       const std::uint32_t source = a.neighbours.sources[s];
@@ -168,14 +168,14 @@ class Meaning {
   schedule::Expectation result_;
 };
 
-// Bytes of the block from rank i to rank j in an uneven exchange; the same both ways, so that in place has a meaning.
+// Bytes of the block from rank i to rank j in an uneven exchange; the same in both directions, as MPI_IN_PLACE needs.
 std::uint64_t uneven_block(const Arguments& common, std::uint32_t i, std::uint32_t j) {
   const std::uint64_t half = common.bytes / 2 / common.element * common.element;
   return half * ((i + j * std::uint64_t{1} + i * std::uint64_t{j}) % 4);
 }
 
-// A neighbourhood with what may be in one: two blocks to the next rank, one to the rank itself, one to the rank after
-// the next, and one to nobody.
+// A neighbourhood with all kinds of neighbours: two blocks to the next rank, one to the rank itself, one to the rank
+// after the next, and one to MPI_PROC_NULL.
 constexpr std::size_t kNeighbours = 5;
 
 std::uint32_t neighbour(std::uint32_t rank, std::uint32_t ranks, std::size_t i, bool destination) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the schedules of a collective must do: the meaning of each operation, for the checker.
+// What the schedules of a collective must do: the result of each operation, for the checker.
+//
+// Thread-safety: functions by any thread; an ArgumentsOfAll by one.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +13,13 @@
 
 namespace urakata::collectives {
 
-// of_ranks[r] is what rank r calls with, for all ranks of the group. Bytes of the receive buffer that the operation
-// does not define must be as before, the send buffer unchanged.
+// of_ranks[r] has the arguments of rank r, for all ranks of the group. The schedules must not change the send buffer,
+// nor bytes of the receive buffer that are no part of the result.
 schedule::Expectation expectation(Operation operation, std::span<const Arguments> of_ranks);
 
-// The arguments of all ranks from one rank's, for who has no program to take them from. The v-forms get blocks of
-// `bytes` one after another, or, if `uneven`, of 0, 1/2, 1 and 3/2 times that with gaps between them. Neighbours are
-// ranks 0, 1 and 2 ahead, one of them twice.
+// The arguments of all ranks made from one rank's, for tests and tools that have no program. The v-forms get blocks of
+// `bytes` one after another, or, if `uneven`, blocks of 0, 1/2, 1 and 3/2 times `bytes` with gaps between them. The
+// neighbours of a rank are the ranks 0, 1 and 2 ahead, that 1 ahead twice, and MPI_PROC_NULL.
 class ArgumentsOfAll {
  public:
   ArgumentsOfAll(Operation operation, const Arguments& common, bool uneven = false);

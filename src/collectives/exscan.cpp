@@ -11,7 +11,8 @@ Piece result(const Plan& plan) { return {.buffer = kRecvBuffer, .bytes = plan.ar
 
 }  // namespace
 
-// As scan/recursive_doubling, with the row that ends before this rank kept beside the row that ends with it.
+// As scan/recursive_doubling. A rank keeps two partial results: of the row of ranks that ends before it, and of the row
+// that ends with it.
 Built recursive_doubling(const Arguments& arguments) {
   Plan plan("exscan/recursive_doubling", arguments, kReductionSegment);
   const std::uint32_t n = arguments.ranks;
@@ -20,7 +21,7 @@ Built recursive_doubling(const Arguments& arguments) {
     for (std::uint64_t d = 1; d < n; d *= 2) plan.send(static_cast<std::uint32_t>(d), input(plan));
     return plan.commit();
   }
-  // The row with this rank is only made where somebody will be sent it.
+  // The row that ends with this rank is only made if it will be sent to another rank.
   const bool hands_row_on = r + std::uint64_t{2} < n;
   const Piece row = hands_row_on ? plan.temp(arguments.bytes) : Piece{};
   Nodes row_ready = hands_row_on ? plan.copy(input(plan), row) : Nodes{};
@@ -61,7 +62,7 @@ Built recursive_doubling(const Arguments& arguments) {
   return plan.commit();
 }
 
-// From rank to rank, a window of segments under way.
+// From rank to rank in segments, a window of them under way.
 Built chain(const Arguments& arguments) {
   Plan plan("exscan/chain", arguments, kReductionSegment);
   const std::uint32_t r = arguments.rank;
@@ -90,7 +91,7 @@ Built spread(const Arguments& arguments) {
   Nodes sent;
   for (std::uint32_t peer = r + 1; peer < arguments.ranks; ++peer) sent = sent + plan.send(peer, input(plan));
   if (r == 0) return plan.commit();
-  // In place the input is still being sent when the result is made.
+  // In place the result is made in a temporary, since the input is still being sent.
   const Piece made = arguments.in_place ? plan.temp(arguments.bytes) : result(plan);
   const Nodes ready = fold_lower(plan, r - 1, made, plan.recv(r - 1, made));
   if (made != result(plan)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The usual way to run an algorithm for 2^k ranks on any number: the first ranks pair up, the odd one of a pair hands
-// its input to the even one and sits out until the result comes back (Rabenseifner, Träff 2004). Neighbours pair up, so
-// the order of the ranks is kept.
+// The usual way to run an algorithm for 2^k ranks on any number of ranks. The first 2 * extra ranks form pairs of
+// neighbours. The odd rank of a pair gives its input to the even one and sits out until the result comes back
+// (Rabenseifner, Träff 2004). So the order of the ranks is kept.
 #pragma once
 
 #include <bit>
@@ -17,16 +17,16 @@ struct Fold {
   std::uint32_t index(std::uint32_t rank) const { return rank < 2 * extra ? rank / 2 : rank - extra; }
   std::uint32_t rank(std::uint32_t index) const { return index < extra ? 2 * index : index + extra; }
 
-  // The same ranks counted so that partners at the greatest distance are neighbours: the bits of the index turned
-  // round. Whoever halves by this count exchanges the large halves with neighbours, which are often on one node.
+  // The index with its bits reversed, so that partners at the greatest distance are neighbours. Recursive halving by
+  // this index exchanges the large halves between neighbours, which are often on one node.
   std::uint32_t turned(std::uint32_t index) const {
     std::uint32_t result = 0;
     for (std::uint32_t bit = 1; bit < active; bit *= 2) result = 2 * result + ((index & bit) != 0 ? 1 : 0);
     return result;
   }
 
-  std::uint32_t active;  // 2^k, the ranks that run the algorithm
-  std::uint32_t extra;   // the ranks that sit out
+  std::uint32_t active;  // 2^k, the number of ranks that run the algorithm
+  std::uint32_t extra;   // the number of ranks that sit out
 };
 
 }  // namespace urakata::collectives

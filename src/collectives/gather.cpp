@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gather: everybody's block to the root's receive buffer, in rank order.
+// Gather: the blocks of all ranks to the root's receive buffer, in rank order.
 #include "collectives/algorithms.hpp"
 #include "collectives/phases.hpp"
 #include "collectives/rooted_blocks.hpp"

@@ -4,7 +4,7 @@
 namespace urakata::collectives {
 namespace {
 
-constexpr std::uint64_t kWorthSplitting = 128UL * 1024;
+constexpr std::uint64_t kWorthSplitting = 128UL * 1024;  // bytes from which a half is exchanged in two messages
 
 struct Made {
   std::uint32_t first, last;  // parts
@@ -28,8 +28,8 @@ Halving halve(Plan& plan, const Partition& parts, std::uint32_t index,
   std::uint32_t first = 0;
   std::uint32_t last = active;
   std::vector<Made> made{{first, last, ready}};
-  // A long half is exchanged in two messages: the quarter that is given away next goes first, so that it can be on its
-  // way while the other is still being reduced. Both ends see the same sizes.
+  // A long half is exchanged in two messages. The quarter that its receiver gives away next goes first, so that it can
+  // be sent on while the other quarter is still being reduced. Both ends see the same sizes.
   const auto quarters = [&](std::uint32_t from, std::uint32_t to, std::uint32_t who) {
     if (to - from < 2 || parts.range(work, from, to).bytes < kWorthSplitting) return std::vector<Made>{{from, to, {}}};
     const std::uint32_t middle = from + (to - from) / 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighbourhood collectives: a block from and to each neighbour of a communicator's topology. neighbor_allgather(v),
-// neighbor_alltoall(w) are this one with other blocks.
+// Neighbourhood collectives: a block from and to each neighbour of a communicator's topology. neighbor_allgather(v) and
+// neighbor_alltoall(w) use this algorithm with other blocks.
 #include <vector>
 
 #include "collectives/algorithms.hpp"
@@ -18,7 +18,7 @@ Piece block(BufferId buffer, const Blocks& blocks, std::size_t neighbour) {
 Built spread(const Arguments& arguments) {
   Plan plan("neighbor_alltoallv/spread", arguments);
   const Neighbourhood& neighbours = arguments.neighbours;
-  std::vector<std::size_t> own;  // blocks from this rank itself, in the order in which they meet
+  std::vector<std::size_t> own;  // sources that are this rank itself, in the order in which their blocks are matched
   for (std::size_t i = 0; i < neighbours.sources.size(); ++i) {
     const std::size_t s = neighbours.order.empty() ? i : neighbours.order[i];
     const std::uint32_t source = neighbours.sources[s];

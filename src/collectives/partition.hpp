@@ -38,7 +38,7 @@ class Partition {
     return {
         .buffer = buffer, .offset = static_cast<std::int64_t>(begin_[first]), .bytes = begin_[last] - begin_[first]};
   }
-  // The same with every group of consecutive blocks made one; ends[g] is where group g ends.
+  // A partition whose block g is group g of consecutive blocks; the group ends before block ends[g].
   Partition grouped(std::span<const std::uint32_t> ends) const {
     Partition result;
     std::uint32_t from = 0;
@@ -52,7 +52,7 @@ class Partition {
  private:
   void push(std::uint64_t bytes) { begin_.push_back(begin_.back() + bytes); }
 
-  std::vector<std::uint64_t> begin_{0};  // one more than there are blocks
+  std::vector<std::uint64_t> begin_{0};  // where each block begins, and last the end of all
 };
 
 }  // namespace urakata::collectives

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Phases: what several algorithms are made of. Each adds its nodes (operations of the schedule's graph) to a plan and
-// returns the nodes that must be finished before its result is there.
+// Phases: the parts that several algorithms are made of. Each function adds nodes of the schedule's graph to a plan,
+// and returns the nodes that must be finished before its result is there.
 //
-// Common rule: a parameter `ready` has the nodes that must be finished before the given piece is read, `free` those
-// that must be finished before it is written. `ready_or_free`: `ready` on the root, `free` elsewhere.
+// Common parameters: `ready` has the nodes that must be finished before the given piece is read, `free` those that must
+// be finished before it is written. `ready_or_free`: `ready` on the root, `free` elsewhere. `step`: see Plan::send().
 #pragma once
 
 #include <cstdint>
@@ -27,21 +27,21 @@ struct Tree {
 };
 Tree tree_of(std::uint32_t virtual_rank, std::uint32_t ranks, std::uint32_t radix = 2);
 
-// Everybody gets the root's piece along a tree. Returns the nodes after which this rank has it.
+// Sends the root's piece to all ranks along a tree. Returns the nodes after which this rank has the piece.
 Nodes tree_bcast(Plan& plan, std::uint32_t radix, std::uint32_t root, Piece piece, const Nodes& ready_or_free,
                  std::uint32_t step);
 
-// One peer's partial result on its way into ours. left: it belongs to lower ranks, so it is the left operand.
-// answer: the peer gets the partial result that we had before, and combines it with its own as we do.
+// A peer's partial result that this rank combines with its own. left: it comes from lower ranks, so it is the left
+// operand. answer: the peer gets this rank's earlier partial result, and combines the same two.
 struct Contribution {
   std::uint32_t peer = 0;
   bool left = false;
   bool answer = false;
 };
-// result = input with all contributions folded in, one after another. Each is adjacent in rank order to what has been
-// reduced before. Every receive is posted at the start; the input is not written unless it is the result's own piece.
-// Needs no copy where the first contribution is a right operand, or where the operation commutes and the contribution
-// gets no answer.
+// result = input combined with all contributions, one after another. Each contribution is adjacent in rank order to
+// what has been reduced before. Every receive is posted at the start. The input is not written unless it is the same
+// piece as the result. No copy is needed if the first contribution is a right operand, or if the operation commutes and
+// the first contribution gets no answer.
 Nodes accumulate(Plan& plan, Piece input, Piece result, std::span<const Contribution> contributions,
                  std::uint32_t step);
 
@@ -53,7 +53,7 @@ Nodes fold_lower(Plan& plan, std::uint32_t below, Piece result, Nodes ready);
 // the result lands in `result`. Returns, on the root, the nodes of the result; elsewhere, those that read `input` last.
 Nodes tree_reduce(Plan& plan, std::uint32_t root, Piece input, Piece result, std::uint32_t step);
 
-// Blocks travel round the ring of (virtual) ranks, each rank handing to the right what it got from the left.
+// A ring of (virtual) ranks: each sends to the right what it got from the left.
 struct Ring {
   std::uint32_t ranks = 1;
   std::uint32_t left = 0;  // peers, as group ranks
@@ -67,28 +67,30 @@ struct RingGather {
   std::uint32_t recvs = 0;
   Piece own_piece;                            // where the own block is read
   std::function<Piece(std::uint32_t)> block;  // where each block belongs
-  std::function<Nodes(std::uint32_t)> ready;  // for blocks that this rank does not receive in this phase
-  std::function<Nodes(std::uint32_t)> free;   // before a block may be received
+  std::function<Nodes(std::uint32_t)> ready;  // of blocks that this rank sends and has not received in this phase
+  std::function<Nodes(std::uint32_t)> free;   // of blocks that are received
 };
+// Returns the nodes that receive.
 Nodes ring_gather(Plan& plan, const Ring& ring, const RingGather& gather);
 
-// Partial results travel round: block `last` ends up here, reduced over all ranks. Every block passes in ring order, so
-// the operation must commute. Where source and target are one piece, the target is reduced in place.
+// Partial results travel round the ring: this rank ends up with block `last`, reduced over all ranks. Blocks are
+// combined in ring order, so the operation must commute. If source and target are one piece, it is reduced in place.
 struct RingReduce {
   std::uint32_t last = 0;
   std::function<Piece(std::uint32_t)> source;  // this rank's input of a block
-  std::function<Piece(std::uint32_t)> target;  // where its partial result is made
+  std::function<Piece(std::uint32_t)> target;  // where the block's partial result is made
   std::uint32_t reuse = 0;                     // targets of steps that are this far apart share memory; 0: none do
 };
 struct RingReduced {
   Nodes ready;              // block `last` is finished
-  std::vector<Nodes> sent;  // by block: the nodes that read its target last
+  std::vector<Nodes> sent;  // by block: the nodes that read the block's target last
   Nodes source_read;        // the nodes that read a source
 };
 RingReduced ring_reduce(Plan& plan, const Ring& ring, const RingReduce& reduce);
 
-// Recursive halving among `active` = 2^k ranks: rank `index` ends up with part `index` of `parts`, reduced over all, at
-// its place in the buffer `work`. Commutative operations only.
+// Recursive halving among `active` = 2^k ranks, numbered by an index: rank_of(index) is the group rank. This rank ends
+// up with part `index` of `parts`, reduced over all these ranks, at its place in the buffer `work`. Commutative
+// operations only.
 struct Halving {
   struct Step {
     std::uint32_t peer = 0;
@@ -97,10 +99,11 @@ struct Halving {
     Nodes gave;  // the nodes that read the given half of `work`
   };
   std::vector<Step> steps;  // in order of time: the farthest peer first
-  Nodes ready;
-  Nodes source_read;  // the nodes that read `source`, where that is not `work`
+  Nodes ready;              // this rank's part is finished
+  Nodes source_read;        // the nodes that read `source`, if that is not `work`
 };
-// source: the buffer of the input, or `work` itself where that is already made (then `ready` are its nodes).
+// source: the buffer of the input, or `work` itself if the input is there already, when `ready` is finished. Uses two
+// step numbers for each halving, from `step` on.
 Halving halve(Plan& plan, const Partition& parts, std::uint32_t index,
               const std::function<std::uint32_t(std::uint32_t)>& rank_of, BufferId source, BufferId work,
               const Nodes& ready, std::uint32_t step, std::uint32_t active);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce: everybody's input combined in rank order, in the root's receive buffer.
+// Reduce: the inputs of all ranks combined in rank order, in the root's receive buffer.
 #include <optional>
 
 #include "collectives/algorithms.hpp"
@@ -12,7 +12,7 @@ namespace {
 Piece input(const Plan& plan) { return {.buffer = plan.input(), .bytes = plan.arguments().bytes}; }
 Piece result(const Plan& plan) { return {.buffer = kRecvBuffer, .bytes = plan.arguments().bytes}; }
 
-// Hands `on` this rank's input, combined with what comes from `right` where there is such a rank.
+// Sends this rank's input to rank `on`, combined with what comes from rank `right` if there is one.
 void relay(Plan& plan, std::optional<std::uint32_t> right, std::uint32_t on) {
   if (!right) {
     plan.send(on, input(plan));
@@ -35,8 +35,8 @@ Built binomial(const Arguments& arguments) {
   return plan.commit();
 }
 
-// Rank after rank towards the root, a window of segments under way. Without commutativity, two chains: from the last
-// rank down to the root, and from rank 0 up to it.
+// From rank to rank towards the root in segments, a window of them under way. If the operation does not commute, there
+// are two chains: from the last rank down to the root, and from rank 0 up to the root.
 Built chain(const Arguments& arguments) {
   Plan plan("reduce/chain", arguments, kReductionSegment);
   const std::uint32_t n = arguments.ranks;
@@ -59,7 +59,7 @@ Built chain(const Arguments& arguments) {
   } else if (r == 0) {
     plan.send(r + 1, input(plan));
   } else {
-    // What comes is the left operand, so the own part is copied, chunk by chunk, to become the result.
+    // The received part is the left operand, so the own input is copied, chunk by chunk, to where the result is made.
     const Piece partial = plan.temp(arguments.bytes);
     const Contribution lower{.peer = r - 1, .left = true};
     plan.each(accumulate(plan, input(plan), partial, {&lower, 1}, 0), plan.send(r + 1, partial));
@@ -68,7 +68,7 @@ Built chain(const Arguments& arguments) {
 }
 
 // Rabenseifner 2004: recursive halving leaves every rank a part of the result, a binomial tree gathers the parts.
-// Commutative operations only. Ranks are counted from the root, which so never sits out.
+// Commutative operations only. Ranks are counted from the root, so the root never sits out (fold.hpp).
 Built rabenseifner(const Arguments& arguments) {
   if (!arguments.commutative) return needs_commutativity("reduce/rabenseifner");
   Plan plan("reduce/rabenseifner", arguments, kReductionSegment);
@@ -99,7 +99,7 @@ Built rabenseifner(const Arguments& arguments) {
       plan, parts, index, [&](std::uint32_t i) { return real(fold.rank(fold.turned(i))); }, source, work, ready, 1,
       fold.active);
 
-  // The way back: the upper one of two hands over what it has, the lower one goes on.
+  // The gather goes back through the steps: the partner with the upper half sends what it has, the other goes on.
   Nodes have = halving.ready;
   for (auto step = halving.steps.rbegin(); step != halving.steps.rend(); ++step) {
     const Piece kept = parts.range(work, step->keep_first, step->keep_last);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce_scatter: everybody's input combined in rank order; rank r gets block r of the result. The _block form is the
-// same with equal blocks.
+// Reduce_scatter: the inputs of all ranks combined in rank order; rank r gets block r of the result.
+// Reduce_scatter_block is the same with equal blocks.
 #include <algorithm>
 
 #include "collectives/algorithms.hpp"
@@ -17,7 +17,8 @@ Piece whole_input(const Plan& plan, const Partition& blocks) {
   return {.buffer = plan.input(), .bytes = blocks.total()};
 }
 
-// The result's place. In place it covers input that is read until late, so the result is made elsewhere and put here.
+// The result's place. In place it overlaps input that is still read, so the result is made in making_place() and copied
+// here by put().
 Piece final_place(const Plan& plan, const Partition& blocks) {
   return {.buffer = kRecvBuffer, .bytes = blocks.block(kRecvBuffer, plan.rank()).bytes};
 }
@@ -31,7 +32,8 @@ void put(Plan& plan, const Partition& blocks, const Piece& made, const Nodes& re
   if (plan.arguments().in_place) plan.after(input_read, moved);
 }
 
-// Everybody gets all contributions to its own block from their owners and combines them in rank order.
+// Each rank gets the contributions to its block straight from all ranks, and combines them; in rank order unless the
+// operation commutes.
 Built pairwise(const char* name, const Arguments& arguments, const Partition& blocks) {
   Plan plan(name, arguments, kReductionSegment);
   const std::uint32_t n = arguments.ranks;
@@ -57,7 +59,7 @@ Built pairwise(const char* name, const Arguments& arguments, const Partition& bl
   return plan.commit();
 }
 
-// Thakur, Rabenseifner, Gropp 2005, section 4.3. A rank that stands for two ends up with both blocks.
+// Thakur, Rabenseifner, Gropp 2005, section 4.3. A rank that stands for two (fold.hpp) ends up with the blocks of both.
 Built recursive_halving(const char* name, const Arguments& arguments, const Partition& blocks) {
   if (!arguments.commutative) return needs_commutativity(name);
   Plan plan(name, arguments, kReductionSegment);
@@ -121,7 +123,7 @@ Built ring(const char* name, const Arguments& arguments, const Partition& blocks
   return plan.commit();
 }
 
-// Reduced to rank 0 along a binomial tree, in rank order, and scattered along the same: few steps for any operation.
+// A reduction to rank 0 along a binomial tree, then a scatter along the same tree: few steps for any operation.
 Built reduce_scatterv(const char* name, const Arguments& arguments, const Partition& blocks) {
   Plan plan(name, arguments, kReductionSegment);
   const std::uint32_t r = arguments.rank;
@@ -129,7 +131,7 @@ Built reduce_scatterv(const char* name, const Arguments& arguments, const Partit
   const Piece result = r == 0 ? plan.temp(blocks.total()) : Piece{};
   const Nodes reduced = tree_reduce(plan, 0, whole_input(plan, blocks), result, 0);
 
-  Piece row = result;  // of blocks r, r + 1, ... for this rank's subtree
+  Piece row = result;  // blocks r, r + 1, ... of this rank's subtree
   Nodes have = reduced;
   if (r != 0) {
     const std::uint64_t bytes = blocks.range(0, r, r + tree.span).bytes;

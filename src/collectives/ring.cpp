@@ -4,9 +4,10 @@
 namespace urakata::collectives {
 namespace {
 
-constexpr std::size_t kAhead = 8;  // receives of a ring that are posted ahead of their turn
+constexpr std::size_t kAhead = 8;  // receives of a ring that are posted at the same time
 
-// done: by step, the nodes after which what a step received may be handed on.
+// Makes `next`, the receive of a step, wait for an earlier step. done: by step, the nodes after which the block
+// received in that step may be sent on.
 void bound_ahead(Plan& plan, const std::vector<Nodes>& done, const Nodes& next) {
   const std::size_t ahead = plan.arguments().in_turn ? 1 : kAhead;
   if (done.size() >= ahead) plan.after(done[done.size() - ahead], next);
@@ -39,7 +40,7 @@ RingReduced ring_reduce(Plan& plan, const Ring& ring, const RingReduce& reduce) 
   RingReduced result;
   result.sent.resize(n);
   std::vector<Nodes> reduced;
-  std::vector<Nodes> forwarded;  // by step: who read the target made in that step
+  std::vector<Nodes> forwarded;  // by step: the nodes that send on the target made in that step
   Nodes ready;
   for (std::uint32_t i = 0; i + 1 < n; ++i) {
     const std::uint32_t out = (reduce.last + 2 * n - 1 - i) % n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the blocks of gather and scatter lie, up and down a binomial tree over virtual ranks: ranks counted from the
-// root, which is virtual rank 0. A subtree's blocks travel together; where they pass the last rank they go in two
-// messages, so that the root has all of them in their final place.
+// Where the blocks of gather and scatter lie on their way along a binomial tree of virtual ranks. Virtual ranks are
+// counted from the root, which is virtual rank 0. The blocks of a subtree travel together. If they pass from the last
+// rank to rank 0, they travel in two messages, so that all are in their final place at the root.
 #pragma once
 
 #include <vector>
@@ -25,8 +25,8 @@ class RootedBlocks {
 
   std::uint32_t rank_of(std::uint32_t virtual_rank) const { return (virtual_rank + root_) % ranks_; }
 
-  // The blocks of virtual ranks [first, last) in the root's buffer, or in this rank's own, which begins with its own
-  // block; cut at the last rank.
+  // The blocks of virtual ranks [first, last), in two pieces if they pass the last rank. `buffer`: on the root its send
+  // or receive buffer, on another rank a temporary that begins with the rank's own block.
   std::vector<Piece> parts(schedule::BufferId buffer, std::uint32_t first, std::uint32_t last) const {
     const std::uint32_t wrap = ranks_ - root_;  // the virtual rank of rank 0
     const auto piece = [&](std::uint32_t from, std::uint32_t to) {

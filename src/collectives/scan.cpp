@@ -60,7 +60,7 @@ Built chain(const Arguments& arguments) {
 Built spread(const Arguments& arguments) {
   Plan plan("scan/spread", arguments, kReductionSegment);
   const std::uint32_t r = arguments.rank;
-  // In place the input is still being sent when the result is made.
+  // In place the result is made in a temporary, since the input is still being sent.
   const Piece made = arguments.in_place && r != 0 ? plan.temp(arguments.bytes) : result(plan);
   const Nodes ready = fold_lower(plan, r, made, plan.copy(input(plan), made));
   Nodes sent;

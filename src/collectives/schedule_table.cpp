@@ -19,7 +19,7 @@ void add(std::vector<std::uint64_t>& words, std::span<const Number> numbers) {
 std::size_t size_of(const schedule::Schedule& schedule) {
   return sizeof schedule + schedule.nodes().size_bytes() + schedule.edges().size_bytes() +
          schedule.temps().size_bytes() +
-         sizeof(schedule::NodeId) * (3 * schedule.nodes().size() + schedule.edges().size());  // its indices
+         sizeof(schedule::NodeId) * (3 * schedule.nodes().size() + schedule.edges().size());  // the graph's indices
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::size_t ScheduleTable::Hash::operator()(const Words& words) const {
 }
 
 void ScheduleTable::read_key(const Algorithm& algorithm, const Arguments& arguments) {
-  // By name, so that an argument which is added later does not compile before it is part of the key.
+  // Names all members, so that this does not compile when Arguments gets a member that is not part of the key.
   const auto& [ranks, rank, root, in_place, bytes, element, extent, commutative, send, recv, neighbours, segment,
                in_turn] = arguments;
   key_.assign({reinterpret_cast<std::uintptr_t>(&algorithm), ranks, rank, root, bytes, element, extent, segment,

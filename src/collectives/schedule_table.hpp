@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedules that have been built, for all who need equal ones: a program's communicators are mostly duplicates, and
-// one that is made after another was freed starts the same collectives.
+// The schedules that have been built, shared by all calls that need equal ones: most communicators of a program are
+// duplicates, and one that is made after another was freed starts the same collectives.
 //
-// A schedule follows from its algorithm and arguments alone, so these are the key: all of the arguments, with the
-// contents of their arrays. What has not been used for longest goes where the room is used up; whoever holds it keeps
-// it.
+// A schedule follows from its algorithm and arguments alone, so these are the key, with the contents of the arguments'
+// arrays. If the room is used up, the table drops the least recently used schedules. A schedule lives as long as
+// somebody holds it.
 //
 // Thread-safety: all by any thread.
 #pragma once
@@ -24,12 +24,13 @@ namespace urakata::collectives {
 
 class ScheduleTable {
  public:
-  // room: bytes of all that is kept, keys included; nothing is kept that takes more than a quarter of it.
+  // room: bytes of all schedules and keys kept. A schedule that takes more than a quarter of it is not kept.
   explicit ScheduleTable(std::size_t room) : room_(room) {}
 
-  // nullptr where none is kept.
+  // nullptr: the table has no such schedule.
   std::shared_ptr<const schedule::Schedule> find(const Algorithm& algorithm, const Arguments& arguments);
-  // Keeps what the algorithm has built of the arguments. Where another thread was first, that one's is the result.
+  // Keeps the schedule that the algorithm has built from the arguments, and returns it. If another thread has kept an
+  // equal one before, returns that one.
   std::shared_ptr<const schedule::Schedule> keep(const Algorithm& algorithm, const Arguments& arguments,
                                                  schedule::Schedule built);
 
@@ -50,10 +51,10 @@ class ScheduleTable {
 
   const std::size_t room_;
   Mutex lock_;
-  Words key_ URAKATA_GUARDED_BY(lock_);  // of the call that has the lock; kept, so that finding allocates nothing
+  Words key_ URAKATA_GUARDED_BY(lock_);  // key of the call that has the lock; a member so that find() need not allocate
   Map kept_ URAKATA_GUARDED_BY(lock_);
-  std::list<const Words*> uses_ URAKATA_GUARDED_BY(lock_);  // keys of kept_, the last used first
-  std::size_t bytes_ URAKATA_GUARDED_BY(lock_) = 0;         // of all that is kept
+  std::list<const Words*> uses_ URAKATA_GUARDED_BY(lock_);  // keys of kept_, the most recently used first
+  std::size_t bytes_ URAKATA_GUARDED_BY(lock_) = 0;         // of all schedules and keys kept
 };
 
 }  // namespace urakata::collectives

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trees over virtual ranks, and what travels along them.
+// Trees over virtual ranks, and broadcast and reduction along them.
 #include <algorithm>
 
 #include "collectives/phases.hpp"
@@ -8,7 +8,7 @@ namespace urakata::collectives {
 
 Tree tree_of(std::uint32_t virtual_rank, std::uint32_t ranks, std::uint32_t radix) {
   Tree tree;
-  std::uint64_t reach = 1;  // the lowest nonzero digit of virtual_rank stands here
+  std::uint64_t reach = 1;  // place value of the lowest nonzero digit of virtual_rank, in base `radix`
   while (reach < ranks && virtual_rank % (reach * radix) == 0) reach *= radix;
   tree.span = static_cast<std::uint32_t>(std::min<std::uint64_t>(reach, ranks - virtual_rank));
   tree.parent = virtual_rank - static_cast<std::uint32_t>(virtual_rank % (reach * radix));
@@ -39,8 +39,9 @@ Nodes tree_bcast(Plan& plan, std::uint32_t radix, std::uint32_t root, Piece piec
 }
 
 Nodes tree_reduce(Plan& plan, std::uint32_t root, Piece input, Piece result, std::uint32_t step) {
-  // Commutative: one tree over ranks counted from the root. Else two, [root, ranks) rooted at the root and [0, root) at
-  // rank 0, which hands the left part of the row to the root: ranks are combined in their order only.
+  // If the operation commutes or the root is rank 0, there is one tree over ranks counted from the root. Else there are
+  // two: of [root, ranks) up to the root, and of [0, root) up to rank 0, which sends its result to the root. That keeps
+  // the rank order.
   const std::uint32_t rank = plan.rank();
   const bool one = plan.commutative() || root == 0;
   const bool left_tree = !one && rank < root;

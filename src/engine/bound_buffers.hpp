@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The addresses of a schedule's buffers in one instance: the program's, and temporaries that belong to the instance.
 //
-// Thread-safety: by one thread at a time, who owns the instance.
+// Thread-safety: by the thread that has the instance (instance.hpp).
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ class BoundBuffers {
       : addresses_(schedule.user_buffers() + schedule.temps().size(), nullptr) {}
 
   void bind(schedule::BufferId buffer, std::byte* address) { addresses_[buffer] = address; }
-  // Allocates the temporaries of the same schedule, or takes those of an earlier start. See Instance::bind_temps().
+  // Binds the temporaries of the constructor's schedule. Allocates them unless those of an earlier start are large
+  // enough. `shift`, `reach`: see Instance::bind_temps().
   void bind_temps(const schedule::Schedule& schedule, std::int64_t shift, std::uint64_t reach);
 
   std::byte* at(const schedule::Place& place, std::uint32_t iteration) const {
@@ -29,7 +30,7 @@ class BoundBuffers {
   std::span<std::byte* const> all() const { return addresses_; }
 
  private:
-  std::vector<std::byte*> addresses_;  // by the schedule's number
+  std::vector<std::byte*> addresses_;  // by BufferId
   std::unique_ptr<std::byte[]> temporaries_;
   std::uint64_t room_ = 0;  // bytes of all temporaries
 };

@@ -10,9 +10,9 @@ namespace urakata::engine {
 
 struct Budget {
   std::int64_t bytes = 0;
-  bool caller = false;         // a thread of the program inside an MPI call: may run user-defined operations
-  bool any = true;             // one piece may be longer than what is left; false once one was worked on
-  std::uint64_t messages = 0;  // posted in this step; they cost nothing of the budget
+  bool caller = false;         // whether a thread of the program runs the step, so user-defined operations may run
+  bool any = true;             // whether a piece may exceed `bytes`; false once a piece was worked on
+  std::uint64_t messages = 0;  // number of messages posted in this step; they use no bytes of the budget
 
   bool allows(std::uint64_t piece) const { return any || static_cast<std::int64_t>(piece) <= bytes; }
   bool spent() const { return !any && bytes <= 0; }

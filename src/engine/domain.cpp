@@ -6,8 +6,8 @@
 namespace urakata::engine {
 
 namespace {
-// What a starting call may copy: the small blocks that would otherwise cost a step of their own. Larger ones are left
-// to whoever advances the domain next, so that starting stays cheap.
+// Bytes that an instance may copy or reduce in the call that activates it: small blocks, which would otherwise cost a
+// step of their own. Longer ones wait for a later step, so that starting stays cheap.
 constexpr std::int64_t kStartBytes = 1024;
 }  // namespace
 
@@ -38,7 +38,7 @@ void Domain::take_in(Instance& instance) {
 }
 
 // Activates waiting instances whose group lets them in. Within a group the order of submission is kept as far as the
-// window of active operations needs it: admit() compares sequence numbers.
+// window of active operations needs it: Group::admit() compares sequence numbers. Returns whether any was activated.
 bool Domain::admit() {
   bool moved = false;
   for (Instance* instance = waiting_.front(); instance != nullptr;) {
@@ -73,7 +73,7 @@ void Domain::run(Instance& instance, Budget& budget) {
   if (instance.done()) finish(instance);
 }
 
-// Ends what is active in groups that have failed.
+// Makes the active instances of failed groups fail, too.
 void Domain::end_broken() {
   broken_ = false;
   for (Instance* instance = active_.front(); instance != nullptr;) {

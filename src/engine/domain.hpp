@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A progress domain: instances, the transport that carries their messages, and the one who runs them at the moment.
+// A progress domain: instances, and the transport that carries their messages. One thread at a time owns the domain.
 //
-// The thread that holds the domain (a caller inside MPI, a progress thread) runs it; others leave their instances in
-// its queue and go (docs/design/decisions/0021-one-owner-per-domain.md). Several domains run in parallel and share
-// nothing.
+// The owner (a caller inside MPI, or a progress thread) runs the instances. Other threads put their instances into the
+// domain's queue and return (docs/design/decisions/0021-one-owner-per-domain.md). Several domains run in parallel and
+// share nothing.
 //
 // Failures. A group breaks when one of its instances fails, or when a notice of another rank comes. Then its active and
-// later instances end with an error, except those whose messages have all come. Each gives up what it has posted, so
-// that nothing writes into its buffers once its outcome is there. It tells the ranks that it exchanges messages with
-// (transport/failures.hpp); some tell all members (Instance::tells_all).
+// later instances end with an error, except those whose graph has finished. Each failed instance gives up the
+// messages that it has posted, so that nothing writes into its buffers once its outcome is set. It tells the ranks that
+// it exchanges messages with (transport/failures.hpp), or all members (Instance::tells_all).
 //
 // Thread-safety: begin(), advance(), disown() and transport() by the owner only, all else by any thread.
 #pragma once
@@ -47,15 +47,15 @@ class Domain {
 
   // A list of prepared instances in the order of their starts.
   using Starts = std::span<Instance* const>;
-  // Leaves them here; they are run by the next owner, who finds all of them or none. No lock, no allocation, no system
-  // call.
+  // Puts instances into the queue, for the next owner to run. An owner finds all of them or none. No lock, no
+  // allocation, no system call.
   void submit(Starts starts);
   void submit(Instance& instance) {
     pending_.add(weight(instance));
     submissions_.push(instance, instance);
   }
-  // The same by the owner, who posts their first messages and those of what else was submitted; polls nothing and
-  // computes next to nothing.
+  // Starts instances for the owner: posts their first messages, and those of all instances in the queue. Does not poll
+  // the transport. An instance copies, reduces and packs at most 1 KiB; one with an executor packs everything.
   void begin(Starts starts);
   void begin(Instance& instance);
 
@@ -66,29 +66,30 @@ class Domain {
 
   // Bytes that a step may copy or reduce: under 20 us, also on a slow core.
   static constexpr std::int64_t kStepBytes = 32 * 1024;
-  // The same for a step of a caller that waits and has nothing better to do. It polls the MPI library less often, but
-  // not so rarely that a message under way has to wait for it.
+  // Bytes that a step of a waiting caller may copy or reduce. With longer steps the caller polls the MPI library less
+  // often, but not so rarely that a message under way has to wait for a poll.
   static constexpr std::int64_t kWaitBytes = 256 * 1024;
 
-  // One step: takes in what was submitted, polls the transport once, runs what is ready, computing on about `bytes` (0:
-  // on nothing). `caller`: run by a thread of the program inside an MPI call. A progress thread only takes in what was
-  // submitted while an instance is here that only callers may run. Returns how many messages finished, and one more for
-  // anything else that moved.
+  // One step: takes in the submitted instances, polls the transport once, and runs the instances that are ready. They
+  // copy, reduce and pack about `bytes` bytes; 0: only as much as begin() allows for a new instance. `caller`: a thread
+  // of the program inside an MPI call is the owner. Without it, the step only takes in the submitted instances while
+  // the domain has an instance that only callers may run (Instance::callers_only). Returns the number of messages that
+  // finished, plus one if anything else moved.
   unsigned advance(bool caller, std::int64_t bytes = kStepBytes);
 
-  // Reasons to advance: instances submitted and not finished, and the two further ones of PendingCount.
+  // Number of reasons to advance: instances submitted and not finished, and the two further entries of PendingCount.
   std::uint32_t pending() const { return pending_.all(); }
 
-  // Whether an instance is submitted and not finished.
+  // Whether an instance is submitted and not finished; see PendingCount::unfinished().
   bool unfinished() const { return pending_.unfinished(); }
 
   // Whether something is pending, and a socket tells of the end of all of it. Then a thread may sleep until the network
-  // is ready. False as soon as one pending instance may get messages through shared memory, has an executor that tells
-  // nobody, or after a failure while notices of other ranks may come.
+  // is ready. False while a pending instance may get messages through shared memory or has an executor that no
+  // descriptor reports on, and, after a failure, while notices of other ranks may come.
   bool network_only() const { return pending_.network_only(); }
 
  private:
-  // Silent: its group has ranks that share memory, or its executor tells nobody of its end.
+  // Weight::silent is 1 if the group may have ranks that share memory, or no descriptor tells of the executor's end.
   static PendingCount::Weight weight(const Instance& instance) {
     const bool by_socket = instance.group->all_remote && (instance.executor == nullptr || instance.executor->tells());
     return {.all = 1, .silent = by_socket ? 0U : 1U};
@@ -109,20 +110,20 @@ class Domain {
   void run(Instance& instance, Budget& budget);
   void finish(Instance& instance);
 
-  // touched by anyone
+  // touched by any thread
   alignas(64) std::atomic<bool> owned_{false};
   Submissions submissions_;
   std::atomic<bool> waits_for_descriptors_{false};  // written by the owner
   PendingCount pending_;
 
-  // by the owner
+  // touched by the owner only; descriptors_ is constant and read by any thread
   alignas(64) std::unique_ptr<transport::Transport> transport_;
   const std::vector<int> descriptors_;
-  InstanceList waiting_;  // submitted, not yet activated: their group has too many active
+  InstanceList waiting_;  // taken in, not yet activated: their group has too many active instances
   InstanceList active_;
-  std::uint32_t callers_only_ = 0;  // in waiting_ and active_: those that no progress thread may run
+  std::uint32_t callers_only_ = 0;  // instances in waiting_ and active_ that no progress thread may run
   std::uint32_t runnable_ = 0;      // active instances that can go on without a message
-  bool broken_ = false;             // a group has just failed: others of its instances may be active
+  bool broken_ = false;             // whether a group failed, or notices came, since the last end_broken()
   SeenNotices notices_;
 };
 

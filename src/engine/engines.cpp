@@ -23,7 +23,7 @@ std::unique_ptr<Engine> make_poll(Domain& domain, bool periodic, const ProgressT
 
 constexpr std::array kCoreRows = {EngineRow{"thread", true, make_thread}, EngineRow{"poll", false, make_poll}};
 
-// In any order: which are made, and which of them is the best, is said where they are made.
+// The order of the rows means nothing: the names given to Engines::make() say which engines are made, best first.
 const std::vector<EngineRow>* make_rows() {
   auto* const rows = new std::vector<EngineRow>(kCoreRows.begin(), kCoreRows.end());
   rows->insert(rows->end(), kernel_rows().begin(), kernel_rows().end());
@@ -33,7 +33,7 @@ const std::vector<EngineRow>* make_rows() {
 }  // namespace
 
 std::span<const EngineRow> engine_table() {
-  static const std::vector<EngineRow>* const rows = make_rows();  // never ended: engines point to its rows
+  static const std::vector<EngineRow>* const rows = make_rows();  // never destroyed: engines point to its rows
   return *rows;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of engines, and the engines of a process that are made from it. A further engine is a row here,
-// a file beside it, its name among the choices of option ENGINE, and a row of what it needs where the choice is made,
-// best first (tune/engine_choice.hpp).
+// The table of engines, and the engines of a process, which are made from the table. A further engine takes a row of
+// this table, a file in this folder, its name among the choices of option ENGINE, and a row in the table of
+// tune/engine_choice.cpp.
 //
-// Thread-safety: make() before anything else; the rest by any thread.
+// Thread-safety: make() once, before any other thread uses the object; all else by any thread.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,11 @@ namespace urakata::engine {
 
 struct EngineRow {
   std::string_view name;  // a choice of option ENGINE
-  // It has a progress thread on a core that was chosen for it. Else callers run it.
-  bool progress_threads;
-  // Periodic: the MPI library does not call Urakata while a rank waits in it, and a thread of ours may call the MPI
-  // library. Settings: of its progress thread, where it has one.
+  bool progress_threads;  // whether it has a progress thread on a core that was chosen for it; else callers run it
+  // `periodic`: the MPI library does not call Urakata while a rank waits in it, and a thread of ours may call the MPI
+  // library. `settings`: for the engine's progress thread, if it has one.
   std::unique_ptr<Engine> (*make)(Domain& domain, bool periodic, const ProgressThreadSettings& settings);
-  // Its domain, where that is no ordinary one; nullptr: it is.
+  // Makes the domain of an engine that needs a domain of its own kind; nullptr: Engines::make() uses make_domain.
   std::unique_ptr<Domain> (*domain)(const transport::Failures& failures) = nullptr;
 };
 
@@ -32,20 +31,21 @@ std::span<const EngineRow> engine_table();
 
 class Engines {
  public:
-  // Makes those of these names, given best first; one that runs only what was made for it comes last. `periodic`: see
-  // EngineRow::make. `failures`: where what other ranks tell is left. make_domain(progress_thread): is it one that a
-  // progress thread runs? `settings`: of an engine with a progress thread.
+  // Makes the engines of these names and a domain for each, and ignores names without a row. The names are given best
+  // first; an engine that runs only instances made for it (engine `kernel`) comes last. `periodic`, `settings`: see
+  // EngineRow::make. `failures`: the notices of other ranks, for EngineRow::domain; must outlive the engines.
+  // make_domain() gets whether a progress thread runs the domain.
   void make(std::span<const std::string_view> names, bool periodic, const transport::Failures& failures,
             const std::function<std::unique_ptr<Domain>(bool progress_thread)>& make_domain,
             const ProgressThreadSettings& settings);
 
   const std::vector<Engine*>& all() const { return all_; }
-  // The best; there is one after make().
+  // The best engine; only after make() has made one.
   Engine& best() const { return *kinds_.front().engine; }
-  // For a new communicator: the best. `callers_only`: the best one without a progress thread, if there is one. nullptr
-  // before make().
+  // The engine for a new communicator: the best one, or, with `callers_only`, the best one without a progress thread,
+  // if there is one. nullptr before make().
   Engine* next(bool callers_only) const;
-  // By its row's name; nullptr where it was not made.
+  // The engine whose row has this name; nullptr: it was not made.
   Engine* named(std::string_view name) const;
 
  private:
@@ -55,7 +55,7 @@ class Engines {
   };
 
   std::vector<std::unique_ptr<Domain>> domains_;
-  std::vector<Kind> kinds_;  // those that there are, best first
+  std::vector<Kind> kinds_;  // the engines that were made, best first
   std::vector<Engine*> all_;
 };
 

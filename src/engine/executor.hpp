@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who executes the whole of an instance's graph in the place of its domain: the kernel.
+// An executor runs the whole graph of an instance in place of the domain: the Linux kernel by linked io_uring requests,
+// or an eBPF program (kernel.hpp).
+//
+// Thread-safety: start() by the domain's owner, all else by any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +13,14 @@ namespace urakata::engine {
 
 class Executor {
  public:
-  // Begins, on the schedule's buffers, by number. The end is a completion of the domain's transport, with
-  // Instance::kWhole and this `instance`. False: it does not begin, and there is none.
+  // Begins the graph. `buffers`: addresses of the schedule's buffers, by BufferId. The domain's transport reports the
+  // end as a completion with Instance::kWhole and this `instance`. False: nothing was begun, and no completion follows.
   virtual bool start(std::span<std::byte* const> buffers, void* instance) = 0;
-  // May it have ended, as far as can be told without a call?
+  // Whether the graph may have ended, as far as can be told without a system call.
   virtual bool can_progress() const = 0;
-  // Does a descriptor of the transport tell of its end? Else only who polls sees it, as with messages through
-  // memory.
+  // Whether a descriptor of the transport tells of the end. Else only polling finds it.
   virtual bool tells() const = 0;
-  // Of all its messages.
+  // Payload bytes of all messages.
   virtual std::uint64_t bytes() const = 0;
 
  protected:

@@ -12,7 +12,7 @@ using schedule::Node;
 using schedule::NodeId;
 
 namespace {
-// A message of up to 4 KiB is copied by the MPI library and gone in well under a microsecond.
+// The MPI library copies a message of up to 4 KiB and has sent it in well under a microsecond.
 constexpr std::size_t kBriefMessages = 4;
 constexpr std::uint64_t kBriefBytes = 4096;
 
@@ -29,6 +29,7 @@ bool begins_briefly(const schedule::Schedule& schedule) {
   return messages <= kBriefMessages && bytes <= kBriefBytes;
 }
 
+// The kind of node by which progress is counted. Receives rather than sends: a send ends as soon as the kernel has it.
 Kind what_tells(const schedule::Schedule& schedule) {
   const auto nodes = schedule.nodes();
   const auto has = [&](Kind kind) { return std::ranges::any_of(nodes, [&](const Node& n) { return n.kind == kind; }); };
@@ -75,7 +76,7 @@ void Instance::fail(int code) {
   if (error == 0 && phase_ < Phase::unpack) error = code;
 }
 
-// That this operation has failed.
+// Tells a member that this operation has failed; once per member and group.
 void Instance::tell(std::int32_t member, transport::Transport& transport) {
   const auto peer = static_cast<std::size_t>(member);
   if (member < 0 || peer == group->rank || !group->to_be_told(member)) return;
@@ -83,7 +84,7 @@ void Instance::tell(std::int32_t member, transport::Transport& transport) {
                  {.from = group->world[group->rank], .origin = group->context, .context = group->contexts[peer]});
 }
 
-// What was sent and may wait for a receive that never comes.
+// Asks each peer to discard messages of this instance that were sent and may wait for a receive that is never posted.
 void Instance::withdraw(transport::Transport& transport) {
   for (NodeId id = 0; id < schedule_.nodes().size(); ++id) {
     const Node& node = schedule_.nodes()[id];
@@ -150,7 +151,7 @@ Instance::Left Instance::start_iterations(NodeId id, transport::Transport& trans
     switch (node.kind) {
       case Kind::send:
       case Kind::recv:
-        if (i == window_end) return Left::later;  // messages that were done at once: the rest in the next step
+        if (i == window_end) return Left::later;  // a window of messages ended at once: the rest in the next step
         nodes_.begin_next(id);
         ++budget.messages;
         post(id, i, transport);
@@ -178,13 +179,14 @@ Instance::Left Instance::start_iterations(NodeId id, transport::Transport& trans
   return Left::waits;
 }
 
-// Looks at each node that may be ready, messages first: what a piece of work makes ready to be sent is sent before the
-// next node works. Work ends with the first piece that the budget does not allow; its node then goes behind all others.
+// Runs each queued node, messages first: a message that a copy or reduction has made ready is sent before the next node
+// computes. Computing ends with the first piece that the budget does not allow; its node then goes behind all others.
+// Returns whether the queues are empty.
 bool Instance::run_graph(transport::Transport& transport, Budget& budget) {
   ReadyQueue& messages = nodes_.messages();
   ReadyQueue& work = nodes_.work();
   bool works = !budget.spent();
-  std::size_t late_messages = 0;  // that go on in another step
+  std::size_t late_messages = 0;  // message nodes in the queue that go on in another step
   std::size_t late_work = 0;
   while (error == 0) {
     const bool message = messages.size() > late_messages;
@@ -203,7 +205,8 @@ bool Instance::run_graph(transport::Transport& transport, Budget& budget) {
   return nodes_.queued() == 0;
 }
 
-// All of it within the call that starts it, the copies before it too: whoever comes later is no owner of the requests.
+// Packs and starts the whole graph within the starting call: io_uring requests belong to the thread that submits them.
+// Returns whether the executor has ended it.
 bool Instance::hand_over(transport::Transport& transport) {
   if (!handed_over_) {
     Budget unbounded{std::numeric_limits<std::int64_t>::max(), true, true};

@@ -10,7 +10,7 @@ namespace urakata::engine {
 
 class InstanceList {
  public:
-  Instance* front() const { return front_; }  // nullptr: it is empty
+  Instance* front() const { return front_; }  // nullptr: the list is empty
   void push_back(Instance& instance);
   void remove(Instance& instance);
 

@@ -15,8 +15,8 @@ namespace urakata::engine {
 
 namespace {
 
-constexpr unsigned kPollsPerPeerCheck = 1 << 14;  // some system calls for each peer
-constexpr useconds_t kBetweenFarewells = 20;
+constexpr unsigned kPollsPerPeerCheck = 1 << 14;  // a check takes up to two system calls for each peer
+constexpr useconds_t kBetweenFarewells = 20;      // us
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void KernelPart::check_peers() {
   offload->note_left(static_cast<std::uint32_t>(channel_set->check_peers(offload->waits_for())));
 }
 
-// Who left before this rank has all that it needed, and answers no more.
+// A rank that left earlier needs no input of this rank, and no longer answers; check_peers() finds such ranks.
 bool KernelPart::leave() {
   if (offload != nullptr) {
     check_peers();
@@ -69,8 +69,8 @@ bool ExecutorTransport::end_now(const KernelPart* part, bool all) {
   return std::ranges::find(ended_, part, &std::unique_ptr<KernelPart>::get) == ended_.end();
 }
 
-// A receiver may compute for long before it asks for this rank's inputs. So this rank keeps its slot, from which the
-// eBPF program answers.
+// A receiver may compute for long before it asks for this rank's inputs. So this rank keeps the part with the offload's
+// slot, from which the eBPF program answers.
 void ExecutorTransport::end(std::unique_ptr<KernelPart> part, std::uint64_t wait_ns) {
   const std::uint64_t until = now_ns() + wait_ns;
   const KernelPart* const waited = part.get();
@@ -117,8 +117,8 @@ std::span<const transport::Completion> ExecutorTransport::poll() {
   return reported_;
 }
 
-// A channel set's connections tell of a peer that is gone, and tell peers that this rank has given up; so an offload
-// and its communicator's channel set break together.
+// By a channel set's connections a rank learns that a peer is gone, and tells peers that it has given up itself. So an
+// offload and its communicator's channel set break together. Only for a part with an offload.
 void ExecutorTransport::discard_both(KernelPart& part) {
   if (part.channel_set->broken() == part.offload->broken()) return;
   if (part.offload->broken()) {
@@ -139,7 +139,7 @@ std::size_t ExecutorTransport::in_flight() const {
   return sum;
 }
 
-// Nothing can be taken back: the connections end, and with them soon what is in flight.
+// Requests cannot be taken back. The connections are shut down instead, which soon ends the operations in flight.
 std::size_t ExecutorTransport::cancel(const void* instance) {
   const LockGuard guard(lock_);
   for (KernelPart* part : parts_) {
@@ -149,7 +149,7 @@ std::size_t ExecutorTransport::cancel(const void* instance) {
   return 0;
 }
 
-// Peers see their connections end.
+// A notice needs no message: this rank's connections are shut down, and the peers see that.
 void ExecutorTransport::tell(std::int32_t, const transport::Notice& notice) {
   const LockGuard guard(lock_);
   for (KernelPart* part : parts_) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine `kernel`: whole operations are handed to the Linux kernel, which carries them on by itself
+// Engine `kernel`: whole operations are handed to the Linux kernel, which progresses them by itself
 // (chain/channel_set.hpp).
 //
-// It runs instances whose schedule was compiled and whose group has a channel set, and small collectives of a group
-// that has an offload (xdp/offload.hpp). What a domain is to other engines, who post message after message, is here
-// only the order of starts and ends: the transport knows channel sets and offloads, and no messages.
-// A start hands the operation over within the call, by the calling thread, since requests belong to the thread that
-// submits them; so it waits for whoever polls the domain at the moment, which is for less than a step.
+// The engine runs instances whose schedule was compiled and whose group has a channel set, and small collectives of a
+// group that has an offload (xdp/offload.hpp). Its domain only keeps the order of starts and ends: the transport knows
+// channel sets and offloads, and no messages. A start hands the operation over within the call, by the calling thread,
+// since io_uring requests belong to the thread that submits them. So a start waits until it owns the domain, for less
+// than a step.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace urakata::engine {
 
-// A schedule that was compiled, on its communicator's channel set.
+// A compiled schedule on its communicator's channel set; both must outlive this object.
 class ChainedGraph final : public Executor {
  public:
   ChainedGraph() = default;
@@ -38,7 +38,8 @@ class ChainedGraph final : public Executor {
   const chain::ChainedSchedule* schedule_ = nullptr;
 };
 
-// A small collective of an offload. `give` and `take`: the buffers of what it gives and of its result.
+// A small collective of an offload, which must outlive this object. `give`, `take`: the buffers of the rank's input and
+// of its result.
 class SmallCollective final : public Executor {
  public:
   SmallCollective() = default;
@@ -59,21 +60,22 @@ class SmallCollective final : public Executor {
   schedule::BufferId take_ = 0;
 };
 
-// What a communicator has of the kernel for itself. By one thread at a time.
+// A communicator's channel set and offload. Used by one thread at a time.
 struct KernelPart {
   ~KernelPart() { channel_set->leave(); }
 
-  std::unique_ptr<chain::ChannelSet> channel_set;  // there is one
+  std::unique_ptr<chain::ChannelSet> channel_set;  // never nullptr
   std::unique_ptr<xdp::Offload> offload;           // nullptr: there is none
 
-  // For when what is in flight tells of no peer's end: finds out who has left, and whether one who is waited for is
-  // lost.
+  // Finds out which peers have left the communicator, and breaks the channel set if a peer that the offload waits for
+  // is lost: the offload itself does not notice. Only with an offload.
   void check_peers();
-  // This rank starts no more operations on the communicator, and none is in flight. True: all other ranks have received
-  // this rank's inputs, and know that it has left. False: some have not, so the part must stay.
+  // This rank starts no more operations on the communicator, and none is in flight. True: no rank needs this rank's
+  // inputs any more, and the others are told that it has left. False: some do, so the part must stay.
   bool leave();
 };
 
+// Thread-safety: add(), remove(), end(), leave() and descriptors() by any thread; all else by the domain's owner.
 class ExecutorTransport final : public transport::Transport {
  public:
   explicit ExecutorTransport(const transport::Failures& failures);
@@ -81,15 +83,17 @@ class ExecutorTransport final : public transport::Transport {
   ExecutorTransport(const ExecutorTransport&) = delete;
   ExecutorTransport& operator=(const ExecutorTransport&) = delete;
 
-  // By any thread. A part that goes has nothing in flight.
+  // From add() to remove() or end(), poll() looks after the part, which stays the caller's. remove(): nothing is in
+  // flight in it.
   void add(KernelPart& part);
   void remove(KernelPart& part);
   static constexpr std::uint64_t kFarewell = 1'000'000'000;  // ns
-  // Ends a part in which nothing is in flight, once all other ranks have received this rank's inputs. Waits for that
-  // for `wait_ns` at most. A part that has not ended by then ends in a later call, in MPI_Finalize at the latest.
-  // Meanwhile other threads may call all functions.
+  // Removes and destroys a part in which nothing is in flight, once all other ranks have received this rank's inputs.
+  // Waits for that for at most `wait_ns`. A part that some rank still needs is destroyed in a later call, or with this
+  // object.
   void end(std::unique_ptr<KernelPart> part, std::uint64_t wait_ns);
-  // MPI_Finalize: all parts leave, in which nothing is in flight. Waits for kFarewell at most.
+  // MPI_Finalize: this rank leaves all channel sets and offloads; nothing is in flight in them. Waits at most kFarewell
+  // until the other ranks have received this rank's inputs.
   void leave();
 
   int send(const transport::Message& message, transport::Ticket ticket, bool* finished) override;
@@ -100,22 +104,22 @@ class ExecutorTransport final : public transport::Transport {
   void tell(std::int32_t peer, const transport::Notice& notice) override;
   const transport::Failures& failures() const override { return failures_; }
   std::vector<int> descriptors() const override { return {epoll_}; }
-  // What eBPF code computes tells nobody.
+  // Wakeup::none while an offload has operations in flight: no descriptor tells of their end.
   Wakeup wakeup() const override;
 
  private:
   void discard_both(KernelPart& part) URAKATA_REQUIRES(lock_);
   void forget(KernelPart& part) URAKATA_REQUIRES(lock_);
-  // Frees those parts given to end() that have no more to do: all such, or `part` alone. Returns whether `part` is
-  // freed.
+  // Destroys those parts given to end() whose inputs no rank needs any more: all such, or `part` alone. Returns whether
+  // `part` is destroyed.
   bool end_now(const KernelPart* part, bool all);
 
   const transport::Failures& failures_;
   int epoll_;  // an epoll set of all channel sets
   mutable Mutex lock_;
   std::vector<KernelPart*> parts_ URAKATA_GUARDED_BY(lock_);
-  std::vector<std::unique_ptr<KernelPart>> ended_ URAKATA_GUARDED_BY(lock_);  // which some still need
-  std::vector<chain::ChannelSet::Done> done_;                                 // kept for their room
+  std::vector<std::unique_ptr<KernelPart>> ended_ URAKATA_GUARDED_BY(lock_);  // given to end(), still needed by a rank
+  std::vector<chain::ChannelSet::Done> done_;                                 // kept so that poll() need not allocate
   std::vector<xdp::Offload::Done> small_done_;
   unsigned polls_ = 0;
   std::vector<transport::Completion> reported_;
@@ -123,7 +127,7 @@ class ExecutorTransport final : public transport::Transport {
 
 class KernelEngine final : public Engine {
  public:
-  // The domain's transport is the given one.
+  // `transport` is the domain's transport.
   KernelEngine(Domain& domain, ExecutorTransport& transport) : Engine(domain), transport_(transport) {}
   std::string_view name() const override { return "kernel"; }
   void start_all(Domain::Starts starts) override;

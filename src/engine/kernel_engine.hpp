@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine `kernel` as the core sees it. A build without the component (URAKATA_KERNEL=OFF) has kernel_engine_not_built.cpp
-// in the place of kernel_engine.cpp.
+// Engine `kernel` as the core sees it. A build without the component (URAKATA_KERNEL=OFF) compiles
+// kernel_engine_not_built.cpp instead of kernel_engine.cpp.
 //
 // Thread-safety: any thread.
 #pragma once
@@ -12,10 +12,10 @@
 
 namespace urakata::engine {
 
-// Its row of the table of engines; empty: it is not built.
+// The row of engine `kernel` in the table of engines; empty: it is not built.
 std::span<const EngineRow> kernel_rows();
 
-// Why this machine or this build has no engine kernel; empty: it has. Makes system calls to try it.
+// Why this machine or this build cannot have engine `kernel`; empty: it can. Makes system calls to try it.
 std::string why_no_kernel_engine();
 
 }  // namespace urakata::engine

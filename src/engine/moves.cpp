@@ -6,7 +6,7 @@
 namespace urakata::engine {
 
 namespace {
-constexpr std::uint64_t kMoveBytes = 32UL * 1024;
+constexpr std::uint64_t kMoveBytes = 32UL * 1024;  // of a piece; at least one element
 }  // namespace
 
 bool MoveCursor::run(std::span<const Move> moves, bool pack, Budget& budget) {

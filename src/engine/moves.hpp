@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elements of the caller's buffers that are packed into temporaries before a schedule runs, or unpacked after it.
+// Elements of the caller's buffers that are packed into contiguous memory before a schedule runs, or unpacked after it.
 //
-// Thread-safety: by one thread at a time, who owns the instance.
+// Thread-safety: by the thread that has the instance (instance.hpp).
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,13 @@ struct Move {
 class MoveCursor {
  public:
   void reset() { *this = {}; }
-  // Packs or unpacks from where it stopped, in pieces, as far as the budget allows. True: all is moved, and the cursor
-  // is at the start again.
+  // Packs or unpacks piece by piece, from where the last call stopped, until the budget is used up. True: everything is
+  // moved, and the cursor is at the start again.
   bool run(std::span<const Move> moves, bool pack, Budget& budget);
 
  private:
   std::size_t at_ = 0;       // the move in progress
-  std::uint64_t moved_ = 0;  // of its elements
+  std::uint64_t moved_ = 0;  // elements of the move in progress that are moved
 };
 
 }  // namespace urakata::engine

@@ -2,8 +2,9 @@
 // How far the nodes of a schedule have come in one instance, and which of them may go on.
 //
 // A node's iterations begin in order, at most as many at once as its window allows, and end in any order. Nodes that
-// may have become ready are in one of two queues, each node at most once. Whoever takes a node from its queue begins
-// what is ready(), and then either puts it off or tells by note_waits() that it is to be queued anew.
+// may have become ready are in one of two queues, each node at most once. The user takes a node from its queue and
+// begins iterations while the node is ready(). Then the user puts the node off (ReadyQueue::put_off()) or calls
+// note_waits().
 //
 // Thread-safety: by the domain's owner. Allocates nothing after construction.
 #pragma once
@@ -19,26 +20,26 @@ namespace urakata::engine {
 
 class NodeStates {
  public:
-  // The schedule must outlive it.
+  // The schedule must outlive this object.
   explicit NodeStates(const schedule::Schedule& schedule);
-  void restart();  // no node has begun, and those without predecessors are queued
+  void restart();  // before each start: no node has begun, and those without predecessors are queued
 
   ReadyQueue& messages() { return messages_; }  // sends and receives: these go first
   ReadyQueue& work() { return work_; }          // copies and reductions
-  // The node, taken from its queue, can begin nothing more for now.
+  // The node, taken from its queue, can begin nothing more for now: finish() queues it again.
   void note_waits(schedule::NodeId id) { states_[id].queued = false; }
 
-  // May the node's next iteration begin?
+  // Whether the node's next iteration may begin.
   bool ready(schedule::NodeId id) const;
   std::uint32_t next(schedule::NodeId id) const { return states_[id].next; }  // the iteration that begins next
   void begin_next(schedule::NodeId id) { ++states_[id].next; }
-  // Queues what waited for this iteration.
+  // The iteration has finished. Queues the nodes that may now go on, this one among them.
   void finish(schedule::NodeId id, std::uint32_t iteration);
-  // Has an iteration begun that has not finished?
+  // Whether an iteration has begun and not finished.
   bool under_way(schedule::NodeId id) const { return states_[id].done < states_[id].next; }
   bool all_finished() const { return unfinished_ == 0; }
 
-  // Nodes that wait to be looked at, and how many were looked at since this was made.
+  // Nodes in the queues, and how many were taken from them since construction.
   std::size_t queued() const { return messages_.size() + work_.size(); }
   std::uint64_t looked_at() const { return messages_.pops() + work_.pops(); }
 
@@ -47,7 +48,7 @@ class NodeStates {
     std::uint32_t next = 0;          // iteration that is started next
     std::uint32_t done = 0;          // iterations finished, in order
     std::uint64_t out_of_order = 0;  // bit i % kMaxWindow: iteration i is finished, but an earlier one is not
-    bool queued = false;             // it is in one of the queues, or taken from it and being started
+    bool queued = false;             // whether the node is in a queue, or was taken from it and is being started
   };
 
   void queue(schedule::NodeId id);

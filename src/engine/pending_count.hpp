@@ -5,8 +5,8 @@
 // (base/threads.hpp).
 //
 // Two further entries keep the domain polling without an instance. `listening`: after a failure, other ranks may still
-// report failures. `flushing`: a send that was reported complete is not acknowledged by its receiver, and may have to be
-// sent again.
+// report failures. `flushing`: a send that was reported complete is not acknowledged by its receiver, and may have to
+// be sent again.
 //
 // Thread-safety: reading and add() by any thread, all else by the domain's owner.
 #pragma once
@@ -23,7 +23,7 @@ class PendingCount {
   // What some instances count for together.
   struct Weight {
     std::uint32_t all = 0;
-    std::uint32_t silent = 0;  // of them: those of whose end no socket tells
+    std::uint32_t silent = 0;  // the ones among them of whose end no socket tells
 
     Weight& operator+=(const Weight& other) {
       all += other.all;
@@ -33,12 +33,13 @@ class PendingCount {
   };
 
   // Counts the two further entries, too. seq_cst, as in Dekker's algorithm: a progress thread stores that it is about
-  // to sleep, then loads the count. Who submits adds to the count, then loads that word. At least one of the two sees
-  // the other's store.
+  // to sleep, then loads the count. A submitting thread adds to the count, then loads the progress thread's state. At
+  // least one of the two sees the other's store.
   std::uint32_t all() const { return weight().all; }
-  // Whether an instance is pending. The two further entries do not count.
+  // Whether an instance is pending. The two further entries do not count. While the owner adds or removes one of the
+  // entries, another thread may read false although an instance is pending.
   bool unfinished() const { return all() > (listening() ? 1U : 0U) + (flushing() ? 1U : 0U); }
-  // Is something pending, of whose end sockets tell in every case?
+  // Whether something is pending, and a socket tells of the end of all of it.
   bool network_only() const {
     const Weight now = weight();
     return now.all != 0 && now.silent == 0;
@@ -46,10 +47,9 @@ class PendingCount {
   bool listening() const { return listening_.load(std::memory_order_relaxed); }
   bool flushing() const { return flushing_.load(std::memory_order_relaxed); }
 
-  // Before the instances are submitted: a progress thread that goes to sleep announces it, then loads the count; we
-  // count, then load its announcement.
+  // Counts instances before they are submitted. seq_cst: see all().
   void add(const Weight& more) { word_.fetch_add(word_of(more), std::memory_order_seq_cst); }
-  // The same by the owner.
+  // add() for the owner.
   void add_by_owner(const Weight& more) { fetch_add(word_, word_of(more), std::memory_order_seq_cst); }
   void remove(const Weight& finished) { fetch_add(word_, 0 - word_of(finished), std::memory_order_relaxed); }
   void note_listening(bool listening) { count_flag(listening_, listening, {.all = 1, .silent = 1}); }
@@ -63,7 +63,7 @@ class PendingCount {
     const std::uint64_t word = word_.load(std::memory_order_seq_cst);
     return {.all = static_cast<std::uint32_t>(word), .silent = static_cast<std::uint32_t>(word >> 32U)};
   }
-  // Counts one that stands for no instance, or ceases to. Its flag is never unset while it is counted.
+  // Adds or removes one of the two further entries. While an entry is counted, its flag is set.
   void count_flag(std::atomic<bool>& flag, bool stands, const Weight& weight) {
     if (stands == flag.load(std::memory_order_relaxed)) return;
     if (stands) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine `poll` on an MPI library that offers no hook in its own waiting: callers do the work, and a periodic progress
-// thread only keeps MPI's progress rule while they are blocked in a call that Urakata does not handle.
+// Engine `poll` with an MPI library that does not call Urakata while it blocks, but allows calls by a thread of ours.
+// Callers advance the domain. A periodic progress thread keeps MPI's progress rule while no caller waits, for instance
+// while the program is blocked in a call that Urakata does not handle.
 #pragma once
 
 #include <atomic>
@@ -29,8 +30,8 @@ class PeriodicEngine final : public Engine {
  private:
   bool poll();
 
-  SocketWatch watch_;                      // the thread's
-  std::atomic<std::uint32_t> callers_{0};  // that wait at the moment, and drive the domain themselves
+  SocketWatch watch_;                      // used by the progress thread only
+  std::atomic<std::uint32_t> callers_{0};  // number of callers that wait, and advance the domain themselves
   PeriodicProgress progress_;
 };
 

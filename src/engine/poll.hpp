@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine `poll`: instances advance inside MPI calls only.
+// Engine `poll` without a progress thread: instances advance inside MPI calls only. For an MPI library that does not
+// call Urakata while it blocks, but allows calls by a thread of ours: periodic_engine.hpp.
 #pragma once
 
 #include "engine/engine.hpp"

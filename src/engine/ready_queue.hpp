@@ -20,7 +20,7 @@ class ReadyQueue {
   std::size_t size() const { return size_; }
   void clear() { size_ = first_ = 0; }
 
-  // The caller sees to it that no node is in the queue twice.
+  // Puts a node where pop() takes the next one. The caller ensures that no node is in the queue twice.
   void push(schedule::NodeId node) { ring_[at(size_++)] = node; }
   schedule::NodeId pop() {
     ++pops_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Those notices of other ranks' failures that a domain has seen (transport/failures.hpp).
+// The notices of other ranks' failures that a domain has seen (transport/failures.hpp).
 //
 // Thread-safety: by the domain's owner.
 #pragma once
@@ -16,13 +16,13 @@ class SeenNotices {
  public:
   explicit SeenNotices(const transport::Failures& failures) : failures_(failures) {}
 
-  // Looks at what has come since. Returns whether there was anything.
+  // Reads the notices that have come since the last look(). Returns whether there are any.
   bool look() {
     if (failures_.count() == notices_.size()) return false;
     failures_.read(notices_);
     return true;
   }
-  // Breaks the group if one of its members has told that it has failed.
+  // Breaks the group if a notice says that the group has failed on another member.
   void break_if_told(transport::Group& group) const {
     const auto concerns = [&](const transport::Notice& notice) { return group.concerns(notice); };
     if (group.error == 0 && std::ranges::any_of(notices_, concerns)) group.error = failures_.code;

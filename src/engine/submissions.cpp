@@ -14,7 +14,7 @@ Instance* Submissions::take_all() {
   if (newest_.load(std::memory_order_relaxed) == nullptr) return nullptr;
   Instance* newest = newest_.exchange(nullptr, std::memory_order_acquire);
   Instance* oldest = nullptr;
-  while (newest != nullptr) {  // turn the order round
+  while (newest != nullptr) {  // reverse the order
     Instance* following = newest->next;
     newest->next = oldest;
     oldest = newest;

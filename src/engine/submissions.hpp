@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was submitted to a domain and not taken in yet: a stack without a lock, linked by the instances' `next`.
+// The instances that were submitted to a domain and not taken in yet: a lock-free stack, linked by their `next`.
 //
 // Thread-safety: push() by any thread, take_all() by the domain's owner.
 #pragma once
@@ -12,10 +12,10 @@ namespace urakata::engine {
 
 class Submissions {
  public:
-  // Adds a chain of instances, linked by `next` from `last` to `first`: all at once. The owner that takes them sees
-  // what this thread wrote before.
+  // Adds a chain of instances at once, linked by `next` from `last`, the newest, to `first`. The owner that takes them
+  // sees what this thread wrote before.
   void push(Instance& first, Instance& last);
-  // Takes all, linked by `next` in the order of their submission, the oldest first; nullptr: there are none.
+  // Takes all instances and links them by `next` in the order of submission. Returns the oldest; nullptr: no instances.
   Instance* take_all();
 
  private:

@@ -11,18 +11,18 @@ namespace urakata::engine {
 
 namespace {
 constexpr std::uint64_t kShortNap = 20'000;  // ns, while messages move
-// The longest, after doubling, and the first where nothing is pending and the program has been back soon. On cores that
-// ranks share each waking takes the core from a rank in the middle of its own progress: three ranks of small operations
-// on two cores took 1.10 of the MPI library's time with naps of 1 ms throughout, and
-// 0.97 to 1.0 with 16 ms. The price is paid by a program that did short operations only and then computes behind a
-// brief one for the first time: that one is not advanced for as long.
+// ns; the longest nap while dozing, reached by doubling. Also the first nap if nothing is pending and the gaps from
+// start to wait are short. On shared cores each wake-up takes the core from a rank in the middle of its own progress:
+// three ranks of small operations on two cores took 1.10 of the MPI library's time with naps of 1 ms, and 0.97 to 1.0
+// with 16 ms. The price: if a program whose gaps were short computes for long after a brief start for the first time,
+// that operation is not advanced until the nap ends.
 constexpr std::uint64_t kLongDoze = 16'000'000;
-// Polls in vain until the progress thread naps. The MPI library takes in a message from the network in several polls,
-// of which only the last completes anything; what it leaves in a socket does not end the next nap.
+// Fruitless polls in a row after which the progress thread naps. The MPI library takes in a message from the network in
+// several polls, of which only the last completes anything. Bytes that it leaves in a socket do not end the next nap.
 constexpr unsigned kNetworkMisses = 4;
-constexpr unsigned kStreak = 4;
-// How long a stream may gather packets between two turns. It is too long when a turn finds so many messages finished
-// that the schedules' windows (8 in each direction) may have run dry.
+constexpr unsigned kStreak = 4;  // turns in a row that moved something, after which packets are gathered
+// How long packets of a stream are gathered between two turns: too long if a turn finds so many messages finished that
+// the schedules' windows (8 in each direction) may have run dry.
 constexpr std::uint64_t kShortGather = 100'000;  // ns; 12 KB at 1 Gb/s
 constexpr std::uint64_t kLongGather = 800'000;
 constexpr unsigned kFewMessages = 10;
@@ -49,7 +49,8 @@ void ThreadEngine::wake(State from) {
 }
 
 void ThreadEngine::start_all(Domain::Starts starts) {
-  // Up to the last brief one: to post its messages means to post those of what was submitted before, too.
+  // The instances up to the last brief one are begun at once: posting the messages of that one includes posting those
+  // of all instances submitted before it.
   std::size_t begun = starts.size();
   while (begun != 0 && !starts[begun - 1]->brief()) --begun;
   if (begun != 0) begin(starts.first(begun));
@@ -67,8 +68,8 @@ void ThreadEngine::start(Instance& instance) {
   started(brief);
 }
 
-// The instance is counted first (seq_cst), and the progress thread loads the count after it has announced its sleep:
-// one of the two sees the other.
+// The instances are counted before this loads the state (seq_cst). The progress thread announces its sleep before it
+// loads the count. So at least one of the two sees the other.
 void ThreadEngine::started(bool brief) {
   const State state = states_.present();
   const bool naps = state == State::kDozing || state == State::kResting || state == State::kListening;
@@ -76,7 +77,7 @@ void ThreadEngine::started(bool brief) {
   gaps_.begin();
 }
 
-// No gap begins, nor is one seen.
+// Neither begins nor ends a gap: the caller does not compute between start and wait.
 void ThreadEngine::start_awaited(Instance& instance) {
   callers_.fetch_add(1, std::memory_order_relaxed);
   begin(instance);
@@ -89,7 +90,7 @@ void ThreadEngine::enter() {
 
 void ThreadEngine::leave() {
   callers_.fetch_sub(1, std::memory_order_relaxed);
-  // Others of the caller's operations are still on the way, and it goes back to computing.
+  // If operations are still pending, the caller leaves them to the progress thread and goes back to computing.
   if (domain().pending() == 0) return;
   const State state = states_.present();
   if (state == State::kDozing || state == State::kResting) wake(state);
@@ -101,7 +102,8 @@ void ThreadEngine::nap(std::uint64_t ns) {
   states_.nap(ns);
 }
 
-// Sleeps until the transport tells that there is something to do, or a starting call does.
+// Sleeps until a descriptor of the transport is readable or a start wakes the thread, for at most kFirstDoze. False:
+// the thread cannot wait for the descriptors.
 bool ThreadEngine::listen() {
   if (!states_.rests(State::kListening)) return true;
   const bool slept = watch_.wait_for_descriptors(kFirstDoze);
@@ -109,7 +111,7 @@ bool ThreadEngine::listen() {
   return slept;
 }
 
-// Naps, for longer each time that nobody woke it.
+// Naps. If nobody has woken the thread, the next nap is twice as long.
 void ThreadEngine::doze() {
   const bool woken = states_.doze(doze_ns_, doze_ns_ > kFirstDoze ? State::kResting : State::kDozing);
   doze_ns_ = woken || settings_.spare ? kFirstDoze : std::min(2 * doze_ns_, kLongDoze);
@@ -127,7 +129,7 @@ void ThreadEngine::run() {
       if (settings_.spare && idle < kSpareSpin) {
         pause();
       } else if (idle < settings_.linger_ns) {
-        if (!settings_.spare && gaps_.are_short()) doze_ns_ = kLongDoze;  // each nap that ends stops a rank
+        if (!settings_.spare && gaps_.are_short()) doze_ns_ = kLongDoze;  // each wake-up interrupts a rank
         doze();
       } else {
         states_.sleep([this] { return domain().pending() == 0; });
@@ -155,13 +157,14 @@ void ThreadEngine::run() {
         misses = step != 0 ? 0 : misses + 1;
         moved += step;
         if (callers_.load(std::memory_order_relaxed) != 0 || domain().pending() == 0) break;
-        if (domain().waits_for_descriptors()) break;  // whether there is more, the next sleep says
+        if (domain().waits_for_descriptors()) break;  // if there is more, the next sleep ends at once
       }
       if (settings_.around_test != nullptr) settings_.around_test(false);
       domain().disown();
       if (settings_.progressed != nullptr) settings_.progressed(idle_since, now_ns());
     } else if (!settings_.spare) {
-      // A caller has it, who may wait for this core: listening would end at once, for what has come is left to him.
+      // A caller owns the domain and may be waiting for this core. Listening would end at once, since the descriptors
+      // stay readable until that caller has taken in what has come.
       states_.nap(nap_ns);
       nap_ns = std::min(nap_ns * 2, settings_.nap_ns);
       continue;
@@ -170,8 +173,8 @@ void ThreadEngine::run() {
       pause();
       continue;
     }
-    // While a stream is under way, each packet would wake the thread: let some gather, so that fewer wake-ups move as many
-    // bytes.
+    // While a stream is under way, each packet would wake the thread. Gathering packets moves as many bytes with fewer
+    // wake-ups.
     streak = moved != 0 ? streak + 1 : 0;
     if (moved != 0) doze_ns_ = kFirstDoze;
     if (streak >= kStreak && domain().network_only() && !domain().waits_for_descriptors()) {

@@ -19,18 +19,20 @@ namespace urakata::job {
 
 namespace {
 
-// InfiniBand and RoCE, Omni-Path, EFA, usNIC; Slingshot; Aries and Gemini; BXI; Tofu; Omni-Path without verbs.
+// Folders of /sys/class. In this order: InfiniBand, RoCE, Omni-Path, EFA and usNIC; Slingshot; Aries and Gemini; BXI;
+// Tofu; Omni-Path without verbs.
 constexpr std::array kClasses = {"infiniband", "cxi", "gni", "bxi", "tofu", "hfi1"};
 
-// Device files that are no network between nodes. Files of terminals, of shared memory, of graphics cards, and those by
-// which ranks of a node copy.
+// Beginnings of the names of device files that are no network between nodes, such as terminals, shared memory, graphics
+// cards, and devices by which ranks of a node copy.
 constexpr std::array<std::string_view, 38> kOtherDevices = {
     "null",   "zero",      "full", "random", "urandom", "tty",  "pts/",   "ptmx",      "console", "shm/",
     "mqueue", "hugepages", "fd/",  "nvidia", "kfd",     "dri/", "nvmap",  "knem",      "xpmem",   "gdrdrv",
     "kmsg",   "fuse",      "cpu",  "rtc",    "hpet",    "ptp",  "mem",    "userfault", "net/tun", "vhost",
     "kvm",    "loop",      "sd",   "nvme",   "dm-",     "snd/", "input/", "video"};
 
-// The PCI class of InfiniBand among the serial buses. Others of its controllers have one of the network classes.
+// The PCI class of some InfiniBand controllers, among the serial buses. Other InfiniBand controllers have one of the
+// network classes.
 constexpr std::string_view kInfiniBandBus = "0x0c06";
 
 std::vector<std::string> entries(const std::string& folder) {
@@ -43,7 +45,7 @@ std::vector<std::string> entries(const std::string& folder) {
   return found;
 }
 
-// What a symbolic link in `folder` names.
+// The target of a symbolic link in `folder`; empty: it cannot be read.
 std::string target_of(const std::string& folder, const std::string& name) {
   std::string path = folder;
   path.append("/").append(name);
@@ -71,7 +73,7 @@ bool listens(int socket) {
   return domain == AF_INET || domain == AF_INET6;
 }
 
-// The first that is not among the others; empty: all are.
+// The first of `now` that is not in `before`; empty: all are.
 std::string first_new(const std::vector<std::string>& now, const std::vector<std::string>& before) {
   const auto found = std::ranges::find_if(now, [&](const auto& one) { return std::ranges::count(before, one) == 0; });
   return found == now.end() ? "" : *found;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few collectives that ranks meet by in MPI_Init: the shim has the MPI library do them, tests have threads.
+// The few collectives by which ranks exchange facts in MPI_Init. The shim implements them with the MPI library, tests
+// with threads.
 //
-// Every member is called by one thread at a time, by all ranks in the same order.
+// Thread-safety: one thread at a time. All ranks call the collectives in the same order.
 #pragma once
 
 #include <cstddef>
@@ -18,22 +19,23 @@ class Bootstrap {
   virtual std::size_t rank() const = 0;
   virtual std::size_t ranks() const = 0;
 
-  // Each of these returns false where the MPI library refuses; what it has written then is not to be used.
-  // `all`: ranks() times own.size() bytes, in the order of ranks. `own` has the same size on every rank.
+  // allgather(), broadcast() and begin_barrier() return false if the MPI library reports an error; the output is then
+  // not to be used. `own` has the same size on every rank; `all` has ranks() times as many bytes, in rank order.
   virtual bool allgather(std::span<const std::byte> own, std::span<std::byte> all) = 0;
   virtual bool broadcast(std::span<std::byte> bytes, std::size_t root) = 0;
-  // A barrier that one can do other things beside: ask barrier_passed() until it is true. One at a time.
+  // A non-blocking barrier, one at a time: the caller asks barrier_passed() until it is true.
   virtual bool begin_barrier() = 0;
-  virtual bool barrier_passed() = 0;  // true also where the MPI library refuses
+  virtual bool barrier_passed() = 0;  // true also if the MPI library reports an error
 
-  // Such a barrier, to its end: `beside` is called until all are there, and gives the core away where others need it.
+  // A barrier that calls `beside` again and again until all ranks are there. Returns early if the MPI library reports
+  // an error. `beside` should yield the core if other ranks may need it.
   template <class Beside>
   void meet(Beside beside) {
     if (!begin_barrier()) return;
     while (!barrier_passed()) beside();
   }
 
-  // What every rank has given; empty where the MPI library refuses.
+  // The value that each rank has given, by rank; empty if the MPI library reports an error. Collective.
   template <class T>
   std::vector<T> gathered(const T& own) {
     static_assert(std::is_trivially_copyable_v<T>);

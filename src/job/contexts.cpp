@@ -15,7 +15,7 @@ namespace {
 constexpr std::int32_t kLongest = 64;
 constexpr std::uint32_t kFirstEndpointComm = 1;
 
-// The next number for an endpoint communicator. One process, one space: the numbers are a process's own.
+// The next number for an endpoint communicator; counted for the whole process.
 std::atomic<std::uint32_t>& next_endpoint_comm() {
   static std::atomic<std::uint32_t> next{kFirstEndpointComm + ChildContexts::kFixed};
   return next;
@@ -99,7 +99,7 @@ bool ChildContexts::refill(Bootstrap& members) {
     return false;
   }
   auto run = std::make_shared<ContextRun>();
-  const RunRecord least = std::ranges::min(records, {}, &RunRecord::contexts);  // the first of them
+  const RunRecord least = std::ranges::min(records, {}, &RunRecord::contexts);  // the first of equals
   run->length = length_;
   run->contexts = least.contexts;
   if (least.contexts == 0 && least.start.rank == own_rank_) {

@@ -2,19 +2,19 @@
 // The numbers by which communicators are told apart: contexts in the tags of collectives (transport/group.hpp), and
 // the numbers of endpoint communicators in the envelopes of the program's own messages (p2p/slot.hpp).
 //
-// A number is chosen by the rank that receives, so each member must know all others' numbers. Nothing is exchanged for
-// each communicator: the members of a communicator hold ready a *run* of numbers for what is made from it, and have
-// told each other where theirs begins. All of them are in the call that makes a child (MPI_Comm_split and its kin, a
-// persistent collective) and make such calls in one order, so the k-th child has the k-th number of the run on every
-// rank; children of one split share a number, since no rank is in two of them. Only when a run is used up do its
-// members exchange the next one, in such a call. MPI_COMM_WORLD's first run is fixed.
+// The receiving rank chooses a number, so each member must know the numbers of all others. The members do not exchange
+// numbers for each communicator. Instead, each member reserves a *run* of consecutive numbers for the children of the
+// communicator, and has told the others where the run begins. A child is made by MPI_Comm_split and its kin, or is a
+// persistent collective. All members take part in the call that makes a child, and make such calls in the same order.
+// So the k-th child has the k-th number of the run on every rank. Children of one split share a number, since no rank
+// is in two of them. When a run is used up, the next such call exchanges the beginning of a new one. MPI_COMM_WORLD's
+// first run is fixed.
 //
-// Contexts are few and given back; where a member has no room the children get *none*, on all members alike.
-// EndpointComms' numbers are never used twice: a message that nobody received may lie about longer than its
-// communicator.
+// Contexts are few and are given back. If a member has no free context, the child gets none, on all members alike.
+// Numbers of endpoint communicators are never used twice: an unreceived message may outlive its communicator.
 //
 // Thread-safety: Contexts by any thread. ChildContexts by one thread at a time (calls that make communicators from the
-// same one, or prepare collectives on it, must not overlap by MPI's own rules); an agreed ContextRun is constant.
+// same one, or prepare collectives on it, must not overlap by MPI's own rules). An agreed ContextRun is constant.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ class Contexts {
     std::int32_t first = 0;
     std::int32_t length = 0;
   };
-  // `limit` numbers from 0 on, of which the first `taken` are.
+  // There are the numbers 0 to `limit` - 1, of which the first `taken` are in use.
   void reset(std::int32_t limit, std::int32_t taken);
-  // The first free span of that length, else the longest there is; length 0: no number is free.
+  // Takes the first free span of that length, or else the longest free one; length 0: no number is free.
   Span take(std::int32_t length);
   void give(Span span);
 
@@ -52,16 +52,16 @@ struct ContextRun {
     std::int32_t context = 0;
     std::uint32_t endpoint_comm = 0;
   };
-  std::vector<Start> starts;  // by rank; empty: `everywhere` holds for all ranks
+  std::vector<Start> starts;  // of the members, sorted by rank; empty: `everywhere` holds for all ranks
   Start everywhere;
-  std::int32_t length = 0;    // children that the run is for
-  std::int32_t contexts = 0;  // of these, the first ones, that get a context
+  std::int32_t length = 0;    // number of children that the run is for
+  std::int32_t contexts = 0;  // number of children that get a context; they come first
 
   const Start& of(std::int32_t world_rank) const;
 };
 
-// What a child has of a run: for each member its context, and its number for the endpoint communicator. While this
-// lives the own context is this process's.
+// The numbers of one child: for each member its context and its endpoint communicator's number. The destructor gives
+// this process's context back to Contexts, which must outlive this object.
 class MemberContexts {
  public:
   MemberContexts() = default;
@@ -70,7 +70,7 @@ class MemberContexts {
   MemberContexts& operator=(MemberContexts&& other) noexcept;
   ~MemberContexts() { give(); }
 
-  // The context is not given to another communicator: messages of this one may still be under way.
+  // Keeps the context from ever being given back: messages that carry it may still be under way.
   void retire() { contexts_ = nullptr; }
 
   bool known() const { return run_ != nullptr; }
@@ -89,7 +89,7 @@ class MemberContexts {
   Contexts* contexts_ = nullptr;
 };
 
-// The contexts for what is made from one communicator.
+// The numbers for the children of one communicator.
 class ChildContexts {
  public:
   ChildContexts(Contexts& contexts, std::int32_t own_rank) : contexts_(contexts), own_rank_(own_rank) {}
@@ -97,13 +97,14 @@ class ChildContexts {
   ChildContexts(const ChildContexts&) = delete;
   ChildContexts& operator=(const ChildContexts&) = delete;
 
-  // MPI_COMM_WORLD's: the same numbers on all ranks, of which Contexts::reset has set aside the contexts. The first
-  // are its own.
+  // Gives MPI_COMM_WORLD its first run, which has the same numbers on all ranks: `contexts` contexts, which
+  // Contexts::reset() has marked as taken. The first numbers are MPI_COMM_WORLD's own.
   void fix(std::int32_t contexts);
   bool used_up() const { return run_ == nullptr || next_ == run_->length; }
-  // Collective over the members. False: the MPI library refuses.
+  // Agrees on a new run and gives back the rest of the old one. Collective over the members. False: the MPI library
+  // reports an error, and used_up() is true.
   bool refill(Bootstrap& members);
-  // Not where it is used up.
+  // The numbers of the next child. Only if not used_up().
   MemberContexts next() { return {run_, next_++, contexts_, own_rank_}; }
 
   static constexpr std::int32_t kFixed = 64;  // length of MPI_COMM_WORLD's run
@@ -115,7 +116,7 @@ class ChildContexts {
   std::int32_t own_rank_;
   std::shared_ptr<const ContextRun> run_;
   std::int32_t next_ = 0;
-  std::int32_t length_ = 4;  // of the run before; each is twice as long, from 8 to 64
+  std::int32_t length_ = 4;  // of the last run that refill() made; each is twice as long, from 8 to 64
 };
 
 }  // namespace urakata::job

@@ -17,7 +17,7 @@ namespace urakata::job {
 
 namespace {
 
-constexpr unsigned kIdentityAt = 34;  // of the first word that ranks exchange
+constexpr unsigned kIdentityAt = 34;  // lowest bit of the identity in the first word that ranks exchange
 constexpr std::uint32_t kIdentityMask = (1U << (64 - kIdentityAt)) - 1;
 
 template <class Function>
@@ -52,8 +52,8 @@ Facts own_facts() {
 }
 
 bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
-  // One message of words: identity, engine (a bit whether it is kernel, a bit whether there is one) and contexts, then
-  // the options.
+  // One message of words. The first: identity, a bit whether the engine is kernel, a bit whether there is an engine,
+  // contexts. The others: the options.
   const std::size_t words = 1 + own.options.size();
   std::vector<std::uint64_t> mine{
       (std::uint64_t{own.identity & kIdentityMask} << kIdentityAt) | (own.engine ? std::uint64_t{1} << 32U : 0) |
@@ -116,8 +116,8 @@ bool Job::agree(Bootstrap& bootstrap, const Facts& own) {
 }
 
 bool Job::meet(Bootstrap& bootstrap, std::int32_t leader, NodeRanks& node_ranks) {
-  // First how much there is to tell, then no more than that: what the MPI library allocates for larger messages it
-  // keeps.
+  // The ranks first exchange the lengths of their masks, then no more words than the longest: the MPI library keeps the
+  // memory that it allocates for longer messages.
   struct RankRecord {
     std::int32_t leader = 0;
     std::int32_t words = 0;  // of the mask, up to the last that is not 0
@@ -175,7 +175,7 @@ bool Job::nodes_apart(Ranks ranks) const {
 }
 
 std::uint32_t Job::ranks_per_node(Ranks ranks) const {
-  std::vector<std::int32_t> seen;  // the nodes, by their first rank of those
+  std::vector<std::int32_t> seen;  // the node of each series of ranks on one node
   std::uint32_t most = 1;
   std::uint32_t here = 0;
   for (const std::int32_t rank : ranks) {

@@ -60,7 +60,7 @@ std::string formatted(const char* format, double value) {
   return text.data();
 }
 
-// The file, opened, while nobody else changes it.
+// The file, opened and locked (flock) while this object lives.
 class Locked {
  public:
   explicit Locked(const std::filesystem::path& path) {
@@ -75,7 +75,7 @@ class Locked {
         mode_ = own.st_mode & 0777;
         return;
       }
-      end();  // another one has taken its place meanwhile
+      end();  // another job has replaced the file meanwhile
       errno = EAGAIN;
     }
     failure_ = errno;
@@ -90,7 +90,7 @@ class Locked {
   mode_t mode() const { return mode_; }
 
  private:
-  // A file system whose locks do not work must hold up no job: for a second at most.
+  // Waits at most a second, so that a file system with broken locks does not hold up the job.
   bool lock() const {
     constexpr int kTries = 100;
     constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 10'000'000};
@@ -125,7 +125,7 @@ Result<std::string> content_of(int file) {
 int put(const std::string& path, std::string_view text, mode_t mode) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
   if (file < 0) return errno;
-  int failure = fchmod(file, mode) != 0 ? errno : 0;  // whatever the umask says
+  int failure = fchmod(file, mode) != 0 ? errno : 0;  // the umask does not count
   while (!text.empty() && failure == 0) {
     const ssize_t gone = write(file, text.data(), text.size());
     if (gone > 0) text.remove_prefix(static_cast<std::size_t>(gone));
@@ -216,7 +216,7 @@ Status append_entries(const std::string& file, std::string_view entries) {
     if (second == std::string::npos) break;
     text->erase(first, second - first);
   }
-  const std::string beside = path.string() + ".new";  // nobody else is at it: the lock is ours
+  const std::string beside = path.string() + ".new";  // written by one job only, since this one has the lock
   if (const int failure = put(beside, *text, locked.mode()); failure != 0) {
     unlink(beside.c_str());
     return system_error(file, failure);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What links between sites carry, as it was measured before: option LINK_RATES.
+// What earlier jobs measured of the links between sites: option LINK_RATES.
 //
-// Kept in a file that urakata-exec reads (exec/link_file.hpp) and a job may add to: of several entries for the same
-// sites the last counts. Sites have no names that last; an entry knows them by the names of their
-// hosts, and one host of a site stands for all of it.
+// The measurements are kept in a file that urakata-exec reads (exec/link_file.hpp) and that a job may add to. If there
+// are several entries for the same two sites, the last one counts. Names of sites may change from job to job. So an
+// entry names a site by its hosts, and matches a site that has one of them.
 //
 // Thread-safety: all by any thread.
 #pragma once
@@ -21,14 +21,14 @@ namespace urakata::job {
 struct KnownLink {
   std::vector<std::string> one, other;  // hosts of the two sites, or patterns for them (job/site_list.hpp)
   LinkFacts facts;
-  bool outdated = false;  // a job found something else: not to be used
+  bool outdated = false;  // whether a later job found other values: not to be used
 };
 
 struct KnownLinks {
   std::vector<KnownLink> links;
-  std::string file;
+  std::string file;  // where the entries were read, and new ones are appended
 
-  // The last entry for two sites with these hosts; nullptr: there is none, or it is outdated.
+  // The last entry for two sites with these hosts; nullptr: there is none, or the last one is outdated.
   const KnownLink* between(const std::vector<std::string>& here, const std::vector<std::string>& there) const;
 };
 
@@ -36,20 +36,22 @@ struct KnownLinks {
 inline constexpr std::string_view kUsersLinks = "auto";
 inline constexpr std::string_view kMeasureLinks = "measure";
 
-// The form in which urakata-exec hands the file's content to the ranks, and back. Error: it is none of that form.
+// The text in which urakata-exec hands the file's content to the ranks, and its inverse. Error: the text does not have
+// that form.
 std::string handed_on(const KnownLinks& known);
 Result<KnownLinks> read_known_links(std::string_view text);
 
-// As a table of the file, with an empty line before it. `date`: when it was measured, "2026-01-31".
+// The entry as a TOML table of the file, after an empty line. `date`: of the measurement, "2026-01-31".
 std::string entry(const KnownLink& link, std::string_view date);
-// Appends; makes the file, and folders above it, where there are none. Whoever reads the file meanwhile has all of the
-// entries or none: they are written beside it, and the new file takes its place. Of jobs that append at the same time
-// one waits for the other, for a second at most. Of a file that has grown beyond kMostOfFile the oldest tables go. The
-// error names it and the reason; the file is as it was then.
+// Appends entries to the file; makes the file, and the folders above it, if they do not exist. A concurrent reader sees
+// all of the entries or none, since a new file replaces the old one. A job that appends at the same time waits for the
+// lock of the other, up to a second for each attempt. If the file has grown beyond kMostOfFile, the oldest tables are
+// removed. The error names the file and the reason; then the file's content is unchanged.
 Status append_entries(const std::string& file, std::string_view entries);
-inline constexpr std::size_t kMostOfFile = 96UL * 1024;  // bytes; a variable, by which it is handed on, has 128 KiB
+inline constexpr std::size_t kMostOfFile = 96UL * 1024;  // bytes; the environment variable may have 128 KiB
 
-// Is that a file which nobody but its user, those of its group, or root could have written? Error: why it is not.
+// Success if this is a regular file of this process's effective user or of root, and others than its owner and group
+// may not write it. Error: why not.
 Status trusted(const std::string& file);
 
 }  // namespace urakata::job

@@ -91,7 +91,7 @@ std::vector<Misjudged> misjudged(std::span<const Carried> carried, const LinkRat
     for (std::size_t other = 0; other < sites.count; ++other) {
       const auto& facts = links.of[one * sites.count + other];
       if (one == other || !facts) continue;
-      // The rank that has sent most speaks for all: the others have sent at the same time what is in proportion.
+      // Only the rank that has sent most is judged. The others are taken to have sent in proportion at the same time.
       const Carried* most = nullptr;
       std::uint64_t total = 0;
       for (std::size_t rank = 0; rank < sites.of.size(); ++rank) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a job knows of its links before it measures: rank 0's option LINK_RATES (job/known_links.hpp), and what becomes
-// of it.
+// What a job knows of its links before it measures, from rank 0's option LINK_RATES (job/known_links.hpp), and which
+// entries the job adds to the file.
+//
+// Thread-safety: known_rates() as Bootstrap; all else by any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +19,28 @@
 namespace urakata::job {
 
 struct KnownRates {
-  std::string file;                             // rank 0's, which is added to; empty: there is none
+  std::string file;                             // rank 0's, to which entries are added; empty: there is none
   LinkTable of;                                 // of each pair of sites
-  std::vector<std::vector<std::string>> hosts;  // of each site, each once
-  std::vector<std::string> changed;             // of links that are not what the file says: a line each
+  std::vector<std::vector<std::string>> hosts;  // of each site, each host once
+  std::vector<std::string> changed;             // a line for each link whose round trip is not the file's
 };
 
-// By how much, as a factor, what was measured and what is known may differ.
+// The factor by which measured and known values may differ.
 inline constexpr double kTolerance = 4.0 / 3;
 
-// Collective, and the same on each rank: what rank 0's file says, of pairs of sites whose round trip is still what it
-// was. `value`: the option's; `host_name`: of this node. Error: the MPI library refuses, or rank 0's value is none that
-// can be read.
+// Collective; the same result on each rank. What rank 0's file says of pairs of sites, without those whose round trip
+// is known to be another one now. `value`: of option LINK_RATES; `host_name`: of this node. Error: the MPI library
+// reports an error, or rank 0's value cannot be read.
 Result<KnownRates> known_rates(Bootstrap& world, const Sites& sites, std::string_view value,
                                std::string_view host_name);
 
-// Entries for the file, of the pairs that `before` lacks and `now` has. Empty: none.
+// Entries for the file, for the pairs of sites that `before` lacks and `now` has. Empty: there are none.
 std::string new_entries(const KnownRates& before, const LinkTable& now, const Sites& sites);
 
-// Which of the links did not carry what is known of them: judged where their ranks have sent enough to tell.
-// What a rank has sent to a site while it was busiest, as Stripes reports it (transport/stripes/stripes.hpp).
+// What a rank has sent to a site in all, and in the fastest busy period, as Stripes::busiest() reports it.
 struct Carried {
   std::uint64_t bytes_in_all = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // in the fastest period, as are the next two; 0: the rank has sent too little to tell
   double seconds = 0;
   std::uint32_t connections = 0;
 };
@@ -48,9 +49,10 @@ struct Misjudged {
   double carried = 0;              // bytes/s
   double known = 0;                // bytes/s that such connections should carry
 };
-// `carried`: of each rank and site, row by row.
+// The links that carried more or less than is known of them, by more than kTolerance. `carried`: a row for each rank,
+// with an element for each site. A link is judged by the rank that has sent most over it, if that was enough to tell.
 std::vector<Misjudged> misjudged(std::span<const Carried> carried, const LinkRates& links, const Sites& sites);
-// An entry for each.
+// Entries for the file that mark the links in `wrong` as outdated.
 std::string outdated_entries(const KnownRates& known, std::span<const Misjudged> wrong);
 
 }  // namespace urakata::job

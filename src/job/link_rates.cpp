@@ -14,18 +14,19 @@ namespace urakata::job {
 
 namespace {
 
+// Units: round trips, unless a comment says otherwise.
 constexpr std::uint64_t kOfStream = 16UL * 1024;  // bytes of a message for each connection
-constexpr double kSettlingTrips = 6;              // in which TCP's windows grow from 10 segments to 64 times as much
+constexpr double kSettlingTrips = 6;              // TCP's windows grow from 10 segments to 64 times as much
 constexpr double kCountedTrips = 4;
-constexpr double kFewSettling = 5, kFewCounted = 2;  // likewise, where time is short: to 32 times as much
-constexpr double kLonger = 2;                        // times as long is counted, where all links have the time
-constexpr double kOtherTrips = 3;                    // connections are made, and what is under way is drained
-// Under way at least, in messages: between sites TCP's windows hold back more; inside one the time until a rank that
-// waits on a shared core sees what has come.
+constexpr double kFewSettling = 5, kFewCounted = 2;  // if time is short; windows grow to 32 times as much
+constexpr double kLonger = 2;                        // factor by which more is counted if all links have the time
+constexpr double kOtherTrips = 3;                    // connections are made, and messages under way are drained
+// Messages that are under way at least. Between sites TCP's windows hold back more. Inside a site a rank that waits on
+// a shared core may see late what has come.
 constexpr std::uint64_t kBetween = 8;
 constexpr std::uint64_t kInside = 256;
-constexpr double kUncrowded = 0.9;  // of what so many connections carry alone: they do not crowd each other out
-constexpr double kDrained = 0.1;    // s: as much as connections of a known rate carry meanwhile
+constexpr double kUncrowded = 0.9;  // share of their rate alone at which connections do not crowd each other out
+constexpr double kDrained = 0.1;    // s; time to drain what is under way, at a known rate
 
 // The lowest rank of each node of a site.
 std::vector<std::int32_t> leaders(const Sites& sites, std::span<const std::int32_t> nodes, std::size_t site) {
@@ -47,28 +48,29 @@ void meet(Bootstrap& world, transport::Stripes& stripes) {
 
 using Ranks = std::span<const std::int32_t>;
 
-// Bytes of a message for each connection, of which `least` messages are under way: what is sent last has to be drained,
-// which a slow link takes long for.
+// Bytes of a message for each connection, if `least` messages are under way. Shorter on a slow link, so that draining
+// the last messages does not take long. `stream`: bytes/s of one connection; 0: not known.
 std::uint64_t bytes_of_stream(double stream, std::uint64_t least) {
   if (stream == 0) return kOfStream;
   const double most = stream * kDrained / static_cast<double>(least);
   return std::clamp(static_cast<std::uint64_t>(most), transport::Stripes::kPacket, kOfStream);
 }
 
-// Ranks of pairs: what one[i] has for other[i] it sends to it.
+// Pairs of ranks: senders[i] sends to receivers[i].
 struct Pairs {
   std::vector<std::int32_t> senders, receivers;
 };
 
-// What measures take together.
+// The arguments that all measurements share.
 struct Probing {
   Bootstrap& world;
   transport::Stripes& stripes;
   std::uint64_t most_bytes;
 };
 
-// What senders[i] sends to receivers[i], all pairs at once. Collective over the job; of each pair; nothing where the
-// MPI library refuses or the stripes are lost. `stream`: bytes/s of one connection; 0: not known.
+// Measures what senders[i] sends to receivers[i], all pairs at once. Collective over the job. Returns an element for
+// each pair; its rate is 0 if the MPI library reports an error or the stripes are lost. `streams`: connections of a
+// pair. `stream`: bytes/s of one connection; 0: not known. `least`: messages that are under way at least.
 std::vector<Counted> count(const Probing& probing, const Times& times, Ranks senders, Ranks receivers,
                            std::uint32_t streams, double stream, std::uint64_t least = kBetween) {
   Bootstrap& world = probing.world;
@@ -94,12 +96,12 @@ std::vector<Counted> count(const Probing& probing, const Times& times, Ranks sen
   return found;
 }
 
-// Between the nodes of each site, two by two, all of all sites at once: as operations have them hand on. Of each site
-// the mean of its pairs; 0 of one that has no two with stripes between them.
+// Rates in bytes/s between the nodes of each site, measured two by two, in all sites at once: operations hand data on
+// inside their sites in the same way. For each site the mean of its pairs; 0: no two nodes have stripes between them.
 std::vector<double> rates_inside(const Probing& probing, double least_s, const Sites& sites,
                                  const std::vector<std::vector<std::int32_t>>& at, const HaveStripes& have_stripes) {
   Pairs pairs;
-  std::vector<std::size_t> of;  // of each pair its site
+  std::vector<std::size_t> of;  // the site of each pair
   for (std::size_t site = 0; site < at.size(); ++site) {
     for (std::size_t i = 0; i + 1 < at[site].size(); i += 2) {
       if (!have_stripes(at[site][i], at[site][i + 1])) continue;
@@ -123,7 +125,7 @@ std::vector<double> rates_inside(const Probing& probing, double least_s, const S
   return found;
 }
 
-// One of each node of two sites, as many pairs as there are with stripes between them.
+// Pairs of a leader of one site and a leader of the other, those with stripes between them.
 Pairs pairs_of(const std::vector<std::int32_t>& one, const std::vector<std::int32_t>& other,
                const HaveStripes& have_stripes) {
   Pairs pairs;
@@ -135,10 +137,10 @@ Pairs pairs_of(const std::vector<std::int32_t>& one, const std::vector<std::int3
   return pairs;
 }
 
-// The lesser of what two sites have; 0: neither is known.
+// The lesser of two rates, or the known one; 0: neither is known.
 double lesser(double one, double other) { return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other); }
 
-// What a link carries, by pairs of nodes of its sites. Of loss: see the header.
+// Measures a link by pairs of nodes of its sites. Loss: see measure_links(). All zero if the stripes are lost.
 LinkFacts measured_link(const Probing& probing, const LinkPlan& plan, double round_trip_s, const Pairs& pairs) {
   const Ranks senders = pairs.senders, receivers = pairs.receivers;
   const Times times{.round_trip_s = round_trip_s, .settling_s = plan.settling_s, .counted_s = plan.counted_s};
@@ -168,7 +170,7 @@ LinkFacts measured_link(const Probing& probing, const LinkPlan& plan, double rou
 }  // namespace
 
 void put_in_order(LinkFacts& facts) {
-  // Rates that should be as large as those before, and were not, are measurements of one rate: their mean.
+  // If a rate is less than one that it cannot be less than, both are taken for measurements of one rate: their mean.
   if (facts.link < facts.pair) facts.link = facts.pair = (facts.link + facts.pair) / 2;
   if (facts.pair < facts.stream) {
     facts.stream = facts.pair = (facts.pair + facts.stream) / 2;
@@ -225,7 +227,7 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Stripes& str
   }
 
   const Probing probing{.world = world, .stripes = stripes, .most_bytes = probe.most_bytes};
-  std::vector<double> inside;  // of each site; takes 2 least_s
+  std::vector<double> inside;  // rate inside each site; measuring takes 2 least_s
   LinksLeft left{.links = unknown.size(), .seconds = probe.most_s - 2 * probe.least_s, .first = true};
   for (const auto& [one, other, pairs] : unknown) {
     const double round_trip_s = sites.round_trip_us[one * sites.count + other] * 1e-6;
@@ -241,8 +243,8 @@ std::optional<LinkRates> measure_links(Bootstrap& world, transport::Stripes& str
     found.of[one * sites.count + other] = found.of[other * sites.count + one] = facts;
   }
   if (!inside.empty()) {
-    // More connections at a time than the link holds lose packets, and what windows they are left with would hold back
-    // the program's first operations, which with new ones have as much as a slow start gives.
+    // More connections than the link holds have lost packets and kept small windows, which would hold back the
+    // program's first operations. New connections have at least what slow start gives.
     meet(world, stripes);
     stripes.close_idle();
     meet(world, stripes);

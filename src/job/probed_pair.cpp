@@ -12,11 +12,11 @@ namespace urakata::job {
 
 namespace {
 
-constexpr double kMostTimes = 4;  // as long as should be counted, on a link of few bytes
-constexpr double kParts = 3;      // of the time that is counted: see steady()
+constexpr double kMostTimes = 4;  // a slow link is counted up to so many times counted_s
+constexpr double kParts = 3;      // parts of the counted time, for steady()
 constexpr double kDeviations = 3;
 constexpr std::uint64_t kLeastCounted = 8 * transport::Stripes::kLeastPiece;
-constexpr std::int32_t kDataTag = -1;  // no group's
+constexpr std::int32_t kDataTag = -1;  // tags that no group uses
 constexpr std::int32_t kWordTag = -2;
 
 }  // namespace
@@ -33,9 +33,9 @@ Loss steady(const Loss& whole, const std::optional<Loss>& least) {
   return least->again < whole.again * share - kDeviations * chance ? *least : whole;
 }
 
-// What has arrived is told by TCP, which knows also what came behind a packet that was lost; what is put together
-// later has come before, and would count for more than there was time for. (Where the kernel does not tell, what we
-// acknowledge counts.)
+// TCP tells how many bytes have arrived, those behind a lost packet included. Our own acknowledgements count such bytes
+// only when the gap is filled, which may be after the counted time began, and would make the rate too large. They are
+// used only if the kernel does not tell.
 Counted ProbedPair::send(std::int32_t to) {
   const std::uint64_t begin = now_ns(), before = stripes_.traffic(to).acked;
   std::uint64_t sent = 0, acked = 0;
@@ -61,7 +61,7 @@ Counted ProbedPair::send(std::int32_t to) {
   } while (!failed_ && (!last || (now - last->s < Times::kBeyond * times_.counted_s && acked - first->acked < most_)));
   post(true, kWordTag, to, std::span(&end_, 1));
   while (open_ != 0) step();
-  while (!stripes_.settled()) sched_yield();  // nothing of it in what is measured next
+  while (!stripes_.settled()) sched_yield();  // no byte is left to be counted in the next measurement
   if (failed_) return {};
   const transport::Stripes::Packets &from = first->packets, &until = last->packets;
   const bool told = from.arrived != 0 && until.arrived > from.arrived;
@@ -81,7 +81,7 @@ void ProbedPair::receive(std::int32_t from) {
   }
 }
 
-// As of one moment: taken again where this rank was off its core meanwhile.
+// Time and counts of the same moment: taken again if this rank was off its core meanwhile.
 ProbedPair::Sample ProbedPair::sample(std::int32_t to, std::uint64_t acked, std::uint64_t begin) {
   constexpr std::uint64_t kMostNs = 500'000;
   constexpr int kTries = 4;
@@ -96,14 +96,14 @@ ProbedPair::Sample ProbedPair::sample(std::int32_t to, std::uint64_t acked, std:
   return taken;
 }
 
-// Is what has been counted enough to tell a rate by?
+// Whether enough has been counted to tell a rate.
 bool ProbedPair::enough(std::uint64_t bytes, double seconds) const {
   if (bytes >= most_) return true;
-  if (bytes == 0) return false;  // the other rank is off its core: what is lost ends by `failed_`
+  if (bytes == 0) return false;  // the other rank is off its core; if stripes are lost, `failed_` ends the wait
   return seconds >= times_.counted_s && (bytes >= kLeastCounted || seconds >= kMostTimes * times_.counted_s);
 }
 
-// Bytes: four times as many as have arrived in a round trip, so that they grow faster than TCP's windows.
+// Bytes that are to be under way: four times as many as arrived in a round trip, to grow faster than TCP's windows.
 std::uint64_t ProbedPair::under_way(double now, std::uint64_t acked) {
   if (acked != 0 && now - trip_s_ >= times_.round_trip_s) {
     if (trip_s_ != 0) {

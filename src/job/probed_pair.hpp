@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pair of ranks by which a link is measured: one sends for as long as it should, the other receives.
+// A pair of ranks by which a link is measured: one sends for a given time, the other receives.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace urakata::job {
 
-// Packets that were sent, and how many of them again.
+// TCP packets that were sent, and retransmissions among them.
 struct Loss {
   double packets = 0, again = 0;
 
@@ -22,26 +22,28 @@ struct Loss {
   bool less_than(const Loss& other) const { return again * other.packets < other.again * packets; }
 };
 
-// The link's own loss comes all the time; in bursts comes that of a router whose queue is full where windows have grown
-// too far. So of what was lost in the whole time and in the part of it with `least` this is the part, if that is no
-// accident: by three standard deviations less than its share of the whole.
+// The link's own loss. It occurs all the time, whereas a router whose queue is full, since windows have grown too far,
+// loses packets in bursts. `whole`: the loss in the whole time; `least`: that in the part with the smallest rate of
+// loss. Returns `least` if it is three standard deviations below its share of `whole`, and `whole` otherwise.
 Loss steady(const Loss& whole, const std::optional<Loss>& least);
 
-// What a pair has carried while it was counted.
+// What a pair has carried during the counted part.
 struct Counted {
-  double rate = 0;  // bytes/s; 0 where the stripes are lost
+  double rate = 0;  // bytes/s; 0: the stripes are lost
   Loss loss = {};
 };
 
-// How long a pair sends.
+// How long a pair sends: LinkPlan::settling_s, then counted_s, and then for kBeyond times counted_s more, since other
+// pairs that began later are still counting.
 struct Times {
-  static constexpr double kBeyond = 0.5;  // times as long as counted: other pairs, which began later, are still counted
+  static constexpr double kBeyond = 0.5;
 
   double round_trip_s, settling_s, counted_s;
 };
 
-// Messages of `bytes`, of which more are under way than arrive in a round trip, at least `least`; no more than
-// `most_bytes` in all. By one thread; each call ends.
+// Sends or receives messages of `bytes` bytes. At least `least` messages are under way, and more than arrive in a round
+// trip; the pair settles and counts within most_bytes / 2 each. Used by one thread. Each call ends, also if the stripes
+// are lost. send() on one rank and receive() on the other belong together.
 class ProbedPair {
  public:
   ProbedPair(transport::Stripes& stripes, const Times& times, std::uint64_t most_bytes, std::uint64_t bytes,
@@ -57,9 +59,9 @@ class ProbedPair {
   void receive(std::int32_t from);
 
  private:
-  // What had gone when.
+  // What had arrived at a moment.
   struct Sample {
-    double s;  // since the beginning
+    double s;  // time since the beginning
     std::uint64_t acked;
     transport::Stripes::Packets packets;
   };
@@ -75,11 +77,11 @@ class ProbedPair {
   const Times times_;
   const std::uint64_t most_;  // bytes
   std::vector<std::byte> data_;
-  std::byte more_{1}, end_{0};
-  std::size_t open_ = 0;
+  std::byte more_{1}, end_{0};  // sent before each message: another one follows, or none
+  std::size_t open_ = 0;        // messages posted and not finished
   bool failed_ = false;
-  std::uint64_t under_way_;
-  double trip_s_ = 0;  // when the latest round trip began, and what had arrived by then
+  std::uint64_t under_way_;  // bytes that are to be under way
+  double trip_s_ = 0;        // when the latest round trip began, and the bytes that had arrived by then
   std::uint64_t trip_acked_ = 0;
 };
 

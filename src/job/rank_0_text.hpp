@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A text that rank 0 has, for all ranks: what it has read may not be there on other nodes, or say something else.
+// A text that rank 0 has read, given to all ranks: its file may be missing on other nodes, or have other content there.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace urakata::job {
 
-// Collective. `own`: rank 0's; not looked at on other ranks. The same on each rank, the error too.
+// Collective. `own`: rank 0's text or error; ignored on other ranks. Returns rank 0's on each rank. Error also if the
+// MPI library reports one.
 Result<std::string> text_of_rank_0(Bootstrap& world, const Result<std::string>& own);
 
 }  // namespace urakata::job

@@ -11,7 +11,7 @@ namespace urakata::job {
 
 namespace {
 
-// Without what may differ: each number is one '0'.
+// The line with each number replaced by one '0'.
 std::string without_numbers(std::string_view line) {
   std::string rest;
   for (const char letter : line) {

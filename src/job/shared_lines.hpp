@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What several ranks have to say is said once: who says it, and of how many nodes it is true.
+// Lines to the user that several ranks have are logged once: by which rank, and for how many nodes each line holds.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace urakata::job {
 
-// Lines are the same if they are alike but for numbers: CPUs differ from rank to rank.
+// Whether two lines are equal except for numbers: CPU numbers differ from rank to rank.
 bool same_line(std::string_view one, std::string_view other);
 
 struct SharedLines {
-  bool any = false;       // some rank has a line
-  std::size_t first = 0;  // the lowest that has, if any
-  // What this rank is to say: of each line the lowest rank that has it. Where there are several nodes it ends with
-  // "(on 3 of 4 nodes)".
+  bool any = false;       // whether some rank has a line
+  std::size_t first = 0;  // the lowest rank that has a line, if any has
+  // The lines that this rank is to log: those for which it is the lowest rank. If there are several nodes, each ends
+  // with "(on 3 of 4 nodes)".
   std::vector<std::string> here;
 };
 
-// Collective. `own`: what this rank has to say; more than four lines are cut. `nodes`: as Job::nodes(). Where the MPI
-// library refuses each rank is to say its own.
+// Collective. `own`: this rank's lines, of which the first four count. `nodes`: as Job::nodes(). If the MPI library
+// reports an error, each rank is to log its own lines.
 SharedLines share_lines(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, std::span<const std::string> own);
 
 }  // namespace urakata::job

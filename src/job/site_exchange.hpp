@@ -10,8 +10,9 @@
 
 namespace urakata::job {
 
-// Collective, and the same on each rank, the error too. `wish`: option SITES (job/site_list.hpp); where it names a
-// list, the one that rank 0 reads is that of all, since the others may not have the file. `host_name`: of this node.
+// Collective; the same result or error on each rank. `wish`: the value of option SITES (job/site_list.hpp). If the
+// value gives a list, all ranks use the list that rank 0 reads, since others may not have the file. `host_name`: of
+// this node.
 Result<Sites> settle_sites(Bootstrap& world, const Network& network, std::string_view wish, std::string_view host_name);
 
 }  // namespace urakata::job

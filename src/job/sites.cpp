@@ -18,7 +18,7 @@ struct NodePair {
   std::uint32_t round_trip;  // us, at least kLan
 };
 
-// The nodes that are joined by pairs no further apart than `reach`: of each node the first that it is joined with.
+// Joins the nodes of pairs whose round trip is at most `reach`. Returns for each node the lowest node joined with it.
 std::vector<std::size_t> joined(const std::vector<NodePair>& pairs, std::size_t nodes, std::uint32_t reach) {
   std::vector<std::size_t> first(nodes);
   std::iota(first.begin(), first.end(), std::size_t{0});
@@ -33,7 +33,7 @@ std::vector<std::size_t> joined(const std::vector<NodePair>& pairs, std::size_t 
   return first;
 }
 
-// Everything but names and reason, from the site of each node.
+// All members but `names` and `why`, from the site of each node.
 Sites of_nodes(const Network& network, const std::vector<std::int32_t>& site, std::size_t count) {
   Sites sites;
   sites.count = count;
@@ -80,7 +80,7 @@ Sites found_sites(const Network& network) {
   for (const NodePair& pair : pairs) times.push_back(pair.round_trip);
   std::ranges::sort(times);
   std::vector<std::pair<double, std::size_t>>
-      gaps;  // how wide, negative so that the widest is first, and after which of `times`
+      gaps;  // the width of each gap, and the index of the time before it; sorted so that the widest is first
   for (std::size_t i = 0; i + 1 < times.size(); ++i) {
     const double ratio = static_cast<double>(times[i + 1]) / times[i];
     if (ratio >= kGap) gaps.emplace_back(ratio, i);
@@ -109,7 +109,7 @@ Sites found_sites(const Network& network) {
 Result<Sites> given_sites(const SiteList& list, std::span<const std::string> host_names, const Network& network) {
   const Result<std::vector<std::size_t>> listed = sites_of_hosts(list, host_names);
   if (!listed.ok()) return listed.error();
-  // Numbered by the lowest node of each, as those that were found.
+  // The sites are numbered by their lowest node, as in found_sites().
   std::vector<std::int32_t> number(list.sites.size(), -1);
   std::vector<std::string> names;
   std::vector<std::int32_t> site;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which nodes of a job are at which site (Sites in base/network.hpp): by the time of a round trip between them, or as
-// option SITES says.
+// Which nodes of a job are at which site (Sites in base/network.hpp): by the round trips between them, or as option
+// SITES says.
 //
-// Everything here is a function of what all ranks know alike, so all come to the same.
+// All functions depend only on arguments that are equal on all ranks, so all ranks get the same result. Thread-safety:
+// any thread.
 #pragma once
 
 #include <span>
@@ -14,23 +15,23 @@
 
 namespace urakata::job {
 
-// By round trips: sites are told apart by a gap in them. Round trips below kLan count as kLan, since what lies below is
-// noise of machines and not distance. The nodes that are joined by round trips below a gap of kGap (the widest such gap
-// first) are a site, if then no two nodes of a site are further apart than the gap, as distances cannot be otherwise.
-// Without such a gap there is one site, also where a round trip that this needs was not measured.
+// The sites by round trips. Round trips below kLan count as kLan, since they differ by noise and not by distance. There
+// is a gap before a round trip that is at least kGap times as long as the next shorter one, or as kLan if there is
+// none. Nodes joined by round trips below a gap form a site. The widest gap is used for which no two nodes of a site
+// have a round trip beyond the gap. Without such a gap there is one site, also if no round trips are known.
 Sites found_sites(const Network& network);
 inline constexpr std::uint32_t kLan = 250;  // us
-inline constexpr double kGap = 4;           // a round trip beyond it is so many times as long as one within
+inline constexpr double kGap = 4;
 
-// As the list says. host_names[node]. The error begins with what of the list it is about.
+// The sites as the list says. host_names[node]. The error begins with the place in the list that it is about.
 Result<Sites> given_sites(const SiteList& list, std::span<const std::string> host_names, const Network& network);
 
-// Two sites of which no node has connections of ours with one of the other, since nodes reach each other in one
-// direction only: one sentence of the first such pair of nodes. Empty: there are none. (Of a pair of many a probe may
-// be lost.)
+// A sentence if nodes of two sites reach each other over TCP in one direction only, and no two nodes of these sites in
+// both; it names the first such pair of nodes. Empty: there is none. (If other pairs do reach each other, a probe may
+// just have been lost.)
 std::string one_way_link(const Sites& sites, const Network& network);
 
-// As the tables of `urakata check` and of the report show it: "2 sites (left: 4 nodes, right: 4 nodes), 16.2 ms apart".
+// The sites for the tables of `urakata check` and of the report: "2 sites (left: 4 nodes, right: 4 nodes): " and why.
 std::string described(const Sites& sites, const Network& network);
 
 }  // namespace urakata::job

@@ -20,8 +20,8 @@ namespace urakata::job {
 
 namespace {
 
-// So many connections with each rank of another node, for a moment twice as many where both begin, and what program and
-// MPI library need.
+// `connections` with each rank of another node, for a moment twice as many if both ranks connect at once, plus kOthers
+// for the program and the MPI library.
 std::size_t descriptors_wanted(std::span<const std::int32_t> nodes, std::int32_t rank, std::size_t connections) {
   constexpr std::size_t kOthers = 256;
   const std::int32_t own_node = nodes[static_cast<std::size_t>(rank)];

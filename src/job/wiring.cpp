@@ -25,15 +25,15 @@ using transport::Wire;
 
 namespace {
 
-constexpr std::uint64_t kPreferred = 100'000'000;  // ns that the best address has before the next best is taken
-constexpr std::uint64_t kAnswerTimeout = 2'000'000'000;
-constexpr std::uint64_t kProbingTimeout = 4'000'000'000;
+constexpr std::uint64_t kPreferred = 100'000'000;         // ns of a probe in which a better address may still answer
+constexpr std::uint64_t kAnswerTimeout = 2'000'000'000;   // ns for one rank's addresses
+constexpr std::uint64_t kProbingTimeout = 4'000'000'000;  // ns for all probes of a round
 constexpr std::size_t kMostAddresses = 8;
-constexpr std::size_t kAtOnce = 16;  // nodes at which one probes the same time
+constexpr std::size_t kAtOnce = 16;  // ranks that are probed at the same time
 constexpr std::uint8_t kNone = 0xff;
-constexpr unsigned kMostRounds = 3;  // of measuring, where round trips look as if there were several sites
+constexpr unsigned kMostRounds = 3;  // of probes, if the round trips look as if there were several sites
 
-// A round trip in a message: in steps of 1.1 %, 0 where it is not known.
+// The round trip as ranks exchange it: a logarithm in steps of 1.1 %; 0: not known.
 std::uint16_t code_of(std::uint32_t round_trip_us) {
   return round_trip_us == 0 ? std::uint16_t{0}
                             : static_cast<std::uint16_t>(1 + std::lround(64 * std::log2(round_trip_us)));
@@ -60,7 +60,7 @@ ListenAddress listen_address(const Address& address, std::uint16_t number) {
   return listener;
 }
 
-// The options of all ranks are equal in nearly every job.
+// This rank's WIRE_INTERFACE, also if the obstacle is another rank's: the options are equal in nearly every job.
 std::string interface_asked() {
   const std::string_view name = options().wire_interface;
   return name.empty() ? "of the name in WIRE_INTERFACE" : std::string(name) + " (WIRE_INTERFACE)";
@@ -98,7 +98,7 @@ std::optional<transport::Secret> secret_of_job(Bootstrap& bootstrap) {
 
 }  // namespace
 
-// The same size everywhere.
+// What a rank tells all others before the probes; of a fixed size.
 struct Wiring::Contact {
   WireFacts::Obstacle obstacle = WireFacts::Obstacle::none;
   std::uint8_t fast = 0;
@@ -115,8 +115,8 @@ struct Wiring::Contact {
 
 namespace {
 
-// Probes the listen addresses of ranks, those of a few at the same time, and takes note which address was the
-// right one.
+// Probes the listen addresses of ranks, a few ranks at the same time, and notes for each the best address that
+// answered.
 class Round {
  public:
   Round(Wire& wire, std::vector<std::int32_t> ranks, std::vector<std::vector<ListenAddress>> listen_addresses)
@@ -126,7 +126,7 @@ class Round {
         chosen(ranks_.size(), kNone),
         round_trip_us(ranks_.size()) {}
 
-  // Until all have answered or had their time.
+  // Returns when all ranks have answered, or when the time is over.
   void run() {
     const std::uint64_t begin = now_ns();
     while (next_ < ranks_.size() || !active_.empty()) {
@@ -170,21 +170,22 @@ class Round {
   std::size_t next_ = 0;
 
  public:
-  std::vector<std::uint8_t> chosen;  // of each rank's listen_addresses; kNone: none is known to be right
+  std::vector<std::uint8_t> chosen;  // for each rank, the index of its address; kNone: none has answered
   std::vector<std::uint32_t> round_trip_us;
 };
 
 }  // namespace
 
-// What the ranks have found, and the addresses by which; where Network::nothing says why not, nothing.
+// What the ranks have found, and by which addresses. If network.nothing is not empty, only network.node and
+// network.nodes are to be used.
 struct Wiring::Found {
   Network network;
   std::vector<Contact> contacts;  // of each rank
-  // chosen[rank * steps.size() + k]: the address by which it reaches the node steps[k] further on.
+  // chosen[rank * steps.size() + k]: index of the address by which the rank reaches the node steps[k] further on.
   std::vector<std::uint8_t> chosen;
-  std::vector<std::uint32_t> round_trip_us;  // likewise: the least that it has seen; 0: not known
-  std::vector<std::int32_t> first;           // of each node: the first rank with a wire; -1: none has
-  std::vector<std::size_t> steps;            // how far from each node those are that it tries
+  std::vector<std::uint32_t> round_trip_us;  // indexed as `chosen`: the least that the rank has seen; 0: not known
+  std::vector<std::int32_t> first;           // of each node: the lowest rank with a wire, which probes; -1: none has
+  std::vector<std::size_t> steps;            // each node probes the nodes that are so many places further on
 };
 
 Wiring::Found Wiring::find(Bootstrap& bootstrap, std::span<const std::int32_t> nodes, const WireFacts& own,
@@ -240,13 +241,14 @@ Wiring::Found Wiring::find(Bootstrap& bootstrap, std::span<const std::int32_t> n
   for (unsigned round = 0; round < kMostRounds; ++round) {
     if (!probe(bootstrap, found)) return nothing("the MPI library refuses");
     join(found);
-    // What looks like distance may have been a busy machine: the least of several is near the truth.
+    // A long round trip may come from a busy node instead of distance: the least of several rounds is near the truth.
     if (found_sites(network).count == 1) break;
   }
   return found;
 }
 
-// Each node tries those it has to try, and all learn what it has found.
+// One round: each node probes those that it has to, and all ranks learn the results. False: the MPI library reports an
+// error.
 bool Wiring::probe(Bootstrap& bootstrap, Found& found) {
   struct Tried {
     std::uint8_t chosen = kNone;
@@ -271,7 +273,7 @@ bool Wiring::probe(Bootstrap& bootstrap, Found& found) {
       own[i] = {round.chosen[i], static_cast<std::uint8_t>(code >> 8U), static_cast<std::uint8_t>(code)};
     }
   }
-  // Whoever is done still answers the others.
+  // A rank that is done still answers the probes of others.
   bootstrap.meet([&] {
     if (wire_) wire_->step();
     sched_yield();
@@ -289,14 +291,14 @@ bool Wiring::probe(Bootstrap& bootstrap, Found& found) {
   return true;
 }
 
-// Which nodes reach each other, and how far they are apart.
+// Fills in which nodes reach each other, and the round trips between them.
 void Wiring::join(Found& found) {
   const std::size_t count = found.network.nodes;
   const auto reaches = [&](std::size_t from, std::size_t step) {
     const auto prober = found.first[from];
     return prober >= 0 && found.chosen[static_cast<std::size_t>(prober) * found.steps.size() + step] != kNone;
   };
-  bool sampled = true;  // the nodes that were tried
+  bool sampled = true;  // whether all probes have succeeded
   for (std::size_t from = 0; from < count; ++from) {
     for (std::size_t step = 0; step < found.steps.size(); ++step) sampled = sampled && reaches(from, step);
   }
@@ -350,7 +352,7 @@ void Wiring::set_addresses(const Found& found, const std::vector<bool>& by_wire,
   for (std::size_t other = 0; other < listen_addresses.size(); ++other) {
     if (!by_wire[other]) continue;
     const auto node = static_cast<std::size_t>(node_of[other]);
-    // Of many nodes only the one before it has tried each address for sure.
+    // If the probes are a sample, this node need not have probed that one. The node one place before it always has.
     const std::size_t from = count <= kAllPairs ? own : (node + count - 1) % count;
     const std::size_t step = count <= kAllPairs ? (node + count - own) % count - 1 : 0;
     const std::uint8_t which = found.chosen[static_cast<std::size_t>(found.first[from]) * found.steps.size() + step];

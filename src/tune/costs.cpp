@@ -20,8 +20,8 @@ constexpr double kMostBytes = 1ULL << 40U;
 constexpr double kMostBlock = 1 << 20;
 constexpr double kMostCrowding = 1 << 15;
 constexpr double kMostPiece = 1 << 30;
-constexpr double kLine = 64;            // of a cache
-constexpr double kLeastSegment = 1024;  // shorter ones make schedules and messages without end
+constexpr double kLine = 64;            // bytes of a cache line
+constexpr double kLeastSegment = 1024;  // with shorter segments schedules and messages would be far too many
 
 template <auto kGroup, auto kField>
 double& in(Costs& costs) {
@@ -140,7 +140,7 @@ std::span<const CostRow> cost_table() { return kCostTable; }
 
 namespace {
 
-// What a cost of the last release is called now; the name itself, where it is the same.
+// The present name of a cost, from the one that it had in the last release; the name itself if it has not changed.
 std::string present_name(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kRenamed = {
       {{"exchange.landing_most", "channel.bounce_most"},

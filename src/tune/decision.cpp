@@ -18,14 +18,14 @@ struct Candidate {
   std::uint64_t segment = 0;
 };
 
-// The cheapest; the first of equals.
+// The cheapest candidate; the first of equals.
 Choice best(std::initializer_list<Candidate> candidates) {
   const Candidate& it = *std::min_element(candidates.begin(), candidates.end(),
                                           [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
   return {it.algorithm, it.segment, it.why};
 }
 
-constexpr std::uint64_t kWhole = std::uint64_t{1} << 40U;
+constexpr std::uint64_t kWhole = std::uint64_t{1} << 40U;  // a segment longer than any message, so none is cut
 
 const LinkCosts& link(const Costs& costs, Medium medium) {
   switch (medium) {
@@ -45,7 +45,7 @@ std::uint64_t longest_segment(const Costs& costs, Medium medium) {
   return static_cast<std::uint64_t>(link(costs, medium).segment_bytes);
 }
 
-constexpr double kNever = 1e300;  // the cost of what does not suit
+constexpr double kNever = 1e300;  // the cost of an algorithm that does not suit
 
 constexpr const char* kFewestSteps = "fewest steps";
 constexpr const char* kOneStep = "few ranks: one step";
@@ -53,8 +53,8 @@ constexpr const char* kPipelined = "large: pipelined, each link carries each byt
 constexpr const char* kShared = "large: each rank does its share";
 constexpr const char* kNeighbours = "large: only neighbours talk";
 
-// The model: names as in docs/algorithms.md. Where several ranks share a node and its link, only what crosses links
-// counts, and what all of them send adds up there.
+// The model of costs in ns; names as in docs/algorithms.md. If several ranks share a node and its link, only what
+// crosses links counts, and what these ranks send adds up.
 class Model {
  public:
   Model(std::uint64_t bytes, std::uint32_t ranks, bool commutative, Medium medium, std::uint32_t ranks_per_node,
@@ -102,7 +102,7 @@ class Model {
 
   Choice allreduce() const {
     const double shares = b_ * (n_ - 1) / n_;
-    if (crowded_) {  // what counts is how many messages there are in all
+    if (crowded_) {  // the number of all messages counts
       return best({{"reduce_bcast", 2 * (n_ - 1) * common_.time_slice + steps_ * (2 * moved(b_) + added(b_)),
                     "shared cores: fewest messages"},
                    {"rabenseifner",
@@ -137,7 +137,7 @@ class Model {
   Choice allgather(bool neighbour_exchange) const {  // b: one block
     const double others = (n_ - 1) * moved(b_);
     const double paired = ranks_per_node_ > 1 ? n_ * moved(b_) : others;  // two pairs in a link, two blocks at a time
-    // All at once, messages from many ranks contend where one link or one core has to take them in.
+    // In algorithm spread, messages from many ranks contend for the one link or core that has to take them in.
     const double contention = n_ > common_.few_ranks ? 0.5 * to_all()
                               : one_node_            ? read_at_once(others)
                                                      : 0.05 * to_all();
@@ -179,8 +179,8 @@ class Model {
   double step(double bytes) const { return c_.step + (bytes > common_.eager_bytes ? c_.ask : 0); }
   double moved(double bytes) const { return bytes * c_.byte; }
   double added(double bytes) const { return bytes * c_.add; }
-  // What a link carries where each rank sends a block to every other; where each reduces and hands on halves, nodes
-  // apart, of the buffer; and where block after block goes to ranks at twice the distance.
+  // What a link carries. to_all, in ns: each rank sends a block to every other. halved, in bytes: nodes exchange halves
+  // of the buffer. doubling, in ns: in each step the blocks held go to ranks at twice the distance.
   double to_all() const { return ranks_per_node_ * (n_ - ranks_per_node_) * moved(b_); }
   double halved() const { return b_ * (nodes_ - 1) / nodes_; }
   double doubling() const {
@@ -191,22 +191,22 @@ class Model {
     return blocks * moved(b_);
   }
   double fold(double messages) const { return folded_ * messages * (step(b_) + moved(b_)); }
-  // Who sends to several at once: those who read the same memory wait for each other in the kernel, the longer the
-  // message.
+  // Cost in ns of a rank's messages to several children at once. Children that read the same memory wait for each other
+  // in the kernel; they wait longer if the message is longer.
   double to_all_children() const {
     const double readers = std::min(n_ - ranks_per_node_ < 4 ? n_ - ranks_per_node_ : nodes_ - 1, 3.0);
     if (!own_cores() || b_ > common_.flat_bytes) return readers * moved(b_);
     return std::max((b_ <= kLeastSegment ? readers : readers + 1) / 2, 1.0) * moved(b_);
   }
-  // In a stream of segments two and three readers follow each other from segment to segment. The segment grows with the
-  // square root of the message, as for a pipeline.
+  // Two or three readers of a stream follow each other from segment to segment. The segment's length grows with the
+  // square root of the message's, as for a pipeline.
   bool streams_to_all() const { return own_cores() && (n_ == 3 || n_ == 4) && b_ >= 4 * kLeastSegment; }
   std::uint64_t stream_segment() const {
     const double best = std::clamp(std::sqrt(b_ * common_.eager_bytes), kLeastSegment, 128.0 * 1024);
     return std::bit_ceil(static_cast<std::uint64_t>(best));
   }
-  // More for blocks that three (measured) and more (assumed) read at once, and for blocks that have left the cache when
-  // they are passed on.
+  // Additional costs of blocks that three (measured) or more (assumed) ranks read at once, and of blocks that have left
+  // the cache when they are passed on.
   double read_at_once(double cost) const {
     return own_cores() && b_ > common_.eager_bytes ? 0.25 * std::clamp(n_ - 3, 0.0, 3.0) * cost : 0;
   }
@@ -215,13 +215,14 @@ class Model {
   }
   double pairs_passed_on(double cost) const { return passed_on(4 * b_, 0.2 * cost) + passed_on(b_, cost); }
   bool own_cores() const { return one_node_ && !crowded_; }
-  // Recursive halving waits for halves where a ring has its segments under medium, or, in the caches of one node, short
-  // blocks.
+  // Additional cost of recursive halving, which waits for whole halves. A ring has segments under way or, in the caches
+  // of one node, short blocks.
   double halves(double bytes) const { return (one_node_ ? own_cores() ? 0.25 : 0 : 0.1) * moved(bytes); }
   double odd() const { return static_cast<std::uint32_t>(n_) % 2; }
   static double unless(bool unfit, double cost) { return unfit ? kNever : cost; }
 
-  // A hop to each further node to fill, then segment after segment.
+  // The best segment of a pipeline, and its cost: the first segment makes a hop to each further node, then segment
+  // follows segment.
   Candidate pipeline(const char* algorithm, double add_per_byte) const {
     Candidate chosen{algorithm, kNever, kPipelined};
     for (std::uint64_t segment = std::min<std::uint64_t>(16UL * 1024, longest_); segment <= longest_; segment *= 2) {
@@ -239,16 +240,16 @@ class Model {
 
   bool one_node_;
   bool crowded_;
-  std::uint64_t longest_;  // segment
+  std::uint64_t longest_;  // bytes of the longest segment
   const CommonCosts& common_;
   const LinkCosts& c_;
-  double b_;
-  double n_;
+  double b_;               // bytes
+  double n_;               // ranks
   double ranks_per_node_;  // ranks that share a link
-  double nodes_;           // that have links
-  double further_;         // messages over links to all others, but for the first
-  double rounds_;          // log2 n, rounded up
-  double steps_;           // those over links, by trees and halves: log2 of the nodes, rounded up
+  double nodes_;           // n / ranks_per_node, rounded up
+  double further_;         // messages over links from one rank to all others, except the first
+  double rounds_;          // log2 of n, rounded up
+  double steps_;           // steps of a tree or of halving that cross links: log2 of the nodes, rounded up
   double folded_;          // 1 where n is no power of two
   bool in_order_;
 };
@@ -303,9 +304,9 @@ Choice choose(Operation operation, std::uint64_t bytes, std::uint32_t ranks, boo
   return choice;
 }
 
-// Four ranks with a core each: an allreduce of 4 MiB by ring takes 0.7 of the time that it takes with eight receives
-// posted, an allgather of blocks of 1 MiB 0.75. Where ranks share cores it takes up to twice as long, a turn for a
-// step.
+// Measured with in_turn, as parts of the time with eight receives posted: on four ranks with a core each, an allreduce
+// of 4 MiB by ring takes 0.7, an allgather of blocks of 1 MiB 0.75. If ranks share cores, both take up to twice as
+// long: a time slice for each step.
 bool receives_in_turn(Medium medium) { return medium == Medium::node; }
 
 bool blocking_pays(Medium medium) { return medium == Medium::wire; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The decision: which algorithm runs an operation, where the user does not say.
+// The decision: which algorithm performs an operation if the user has not chosen one.
 //
-// Only facts that are equal on all ranks go in, so that all ranks come to the same choice without a word.
+// The functions depend on nothing but their arguments, which are equal on all ranks. So all ranks choose alike without
+// communication. Thread-safety: any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@
 
 namespace urakata::tune {
 
-// How the messages travel: all inside one node, the same where its ranks outnumber their cores (crowded), or also
-// between nodes, through the MPI library or by transport `wire`.
+// How the messages travel. node: inside one node. crowded: inside one node whose ranks outnumber its cores. native:
+// also between nodes, through the MPI library. wire: also between nodes, by transport `wire`.
 enum class Medium : std::uint8_t { node, crowded, native, wire };
 
 // `crowded`: a node's ranks outnumber its cores. `by_wire`: all messages between nodes go by wire.
@@ -28,28 +29,29 @@ struct Choice {
   std::string_view why;       // a few words for the report
 };
 
-// bytes: as Arguments::bytes; for allgatherv and reduce_scatter the mean block; not used for gatherv, scatterv,
-// alltoallv, whose blocks no rank knows all of. ranks_per_node: ranks that follow each other on one node, and share its
-// link.
+// Chooses the algorithm of an operation. bytes: as Arguments::bytes; for allgatherv and reduce_scatter the mean block;
+// not used for gatherv, scatterv, alltoallv and neighbor_alltoallv, whose block sizes not all ranks know.
+// ranks_per_node: as Group::ranks_per_node; these ranks share the node's link.
 Choice choose(collectives::Operation operation, std::uint64_t bytes, std::uint32_t ranks, bool commutative,
               Medium medium, std::uint32_t ranks_per_node = 1, const Costs& costs = tune::costs());
 
-// Is a blocking neighbourhood collective faster as a schedule than by the MPI library's own function? Measured
-// (bench/halo, Open MPI 5): between four hosts with 1 Gb/s links, by wire with engine poll, halos of cubes of 2 to 8
-// cells take 0.81 to 0.90 of what the MPI library's messages take in the same job, the MPI library's function 0.94 to
-// 1.02; from 32 cells on the links are what takes time, and all take the same. Inside a node a schedule goes by the MPI
-// library's messages, too: 2 ranks of a space take 1.01 to 1.06 of the MPI library's function at 16 and 64 cells, 0.92
-// to 0.95 at 32, and 4 ranks on 2 cores gain nothing that could be told from job to job.
+// Whether a blocking neighbourhood collective is faster as a schedule than by the MPI library's own function: by wire
+// only. Measured (bench/halo, Open MPI 5), relative to the MPI library's messages in the same job, between four hosts
+// with 1 Gb/s links: halos of cubes of 2 to 8 cells take 0.81 to 0.90 as a schedule by wire with engine poll, and 0.94
+// to 1.02 by the MPI library's function. From 32 cells on the links take the time, and there is no difference. Inside a
+// node a schedule uses the MPI library's messages, too: 2 ranks of a space take 1.01 to 1.06 of the time of the MPI
+// library's function at 16 and 64 cells, 0.92 to 0.95 at 32. 4 ranks on 2 cores show no gain beyond the noise.
 bool blocking_pays(Medium medium);
 
-// Does a rank that receives copy the message itself, as soon as it comes, so that what it hands on has to wait?
+// Whether a receiving rank copies a message itself as soon as it comes, so that blocks to be sent on have to wait
+// (Arguments::in_turn).
 bool receives_in_turn(Medium medium);
 
-// Does a reduction in which no rank may reduce for others pay by messages for each pair of ranks, with room for all
-// inputs? Else the MPI library has it, on all ranks alike.
+// Whether Urakata performs a reduction in which no rank may reduce for others (Algorithm::inputs_only). It needs a
+// message for each pair of ranks and room for all inputs. If false, the operation falls back, on all ranks alike.
 bool inputs_only_pays(std::uint64_t bytes, std::uint32_t ranks, const Costs& costs = tune::costs());
 
-// Of an algorithm that the user has chosen, in bytes; 0: the algorithm's own.
+// Bytes of a segment for an algorithm that the user has chosen; 0: the algorithm's own.
 std::uint64_t segment_of(Medium medium, const Costs& costs = tune::costs());
 
 }  // namespace urakata::tune

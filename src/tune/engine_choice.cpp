@@ -9,7 +9,7 @@
 namespace urakata::tune {
 namespace {
 
-// Of the engine with progress threads: not all ranks are on this node, or progress threads were asked for all the same.
+// Whether progress threads were asked for, and not all ranks are on this node or they may serve ranks of one node, too.
 bool progress_threads_pay(const RunFacts& facts) {
   const bool wanted = facts.asked == EngineKind::thread || facts.asked == EngineKind::kernel;
   return wanted && (!facts.one_node || facts.within_node);
@@ -39,16 +39,16 @@ std::string how_thread(const Placement& placement) {
   return "progress threads would run " + how;
 }
 
-// Without a hook in the MPI library's waiting a periodic progress thread keeps MPI's progress rule, where threads may
-// call.
+// If the MPI library does not call Urakata while a rank waits in it, a periodic progress thread keeps MPI's progress
+// rule. That thread calls the MPI library.
 bool poll_needs_threads(const RunFacts& facts) { return facts.asked != EngineKind::native && !facts.hook; }
 
 std::string why_no_poll(const RunFacts&, bool, const Placement&) { return ""; }
 
 std::string how_poll(const Placement&) { return "operations progress inside MPI calls"; }
 
-// What is left to engine thread asks for them by that one's row: no program says in MPI_Init that it will start nothing
-// else than what the kernel runs.
+// Engine kernel itself has no thread that calls the MPI library. Operations that it does not run are engine thread's,
+// whose row asks for threads: in MPI_Init it is not known that a program will start no such operation.
 bool kernel_needs_threads(const RunFacts&) { return false; }
 
 std::string why_no_kernel(const RunFacts& facts, bool, const Placement&) {
@@ -66,10 +66,10 @@ struct Row {
   EngineKind engine;
   bool (*needs_threads)(const RunFacts& facts);
   std::string (*why_not)(const RunFacts& facts, bool threads, const Placement& placement);
-  std::string (*how)(const Placement& placement);  // where it is to be had
+  std::string (*how)(const Placement& placement);  // how operations progress, if the run has the engine
 };
 
-// Best first; the last runs only what was made for it.
+// Best first; engine kernel is the last, since it runs only instances made for it.
 constexpr std::array kEngineTable = {
     Row{EngineKind::thread, thread_needs_threads, why_no_thread, how_thread},
     Row{EngineKind::poll, poll_needs_threads, why_no_poll, how_poll},
@@ -92,8 +92,8 @@ std::string kernel_obstacle(const std::string& no_chains, const Placement& place
 }
 
 std::string channel_set_obstacle(std::size_t ranks, bool nodes_apart, bool by_wire) {
-  // Each rank builds all ranks' schedules of an operation once, to know whether all can be chained; and has a
-  // connection to every other.
+  // Each rank builds the schedules of all ranks once for an operation, to know whether all can be chained, and has a
+  // connection to every other rank.
   constexpr std::size_t kMostRanks = 64;
   if (ranks > kMostRanks) return "it has more than " + std::to_string(kMostRanks) + " ranks";
   if (!nodes_apart) return "several of its ranks are on one node";
@@ -114,7 +114,7 @@ EngineChoice choose_engines(const RunFacts& facts, bool threads, const Placement
     std::ranges::find(choice.engines, name(EngineKind::kernel), &EngineChoice::Engine::name)->why_not = facts.no_kernel;
     const std::string_view got = choice.why_not(name(EngineKind::thread)).empty() ? "thread" : "poll";
     const std::string line = "engine " + std::string(got) + " instead of kernel: " + facts.no_kernel;
-    // A warning of engine poll would begin as this line does.
+    // The warning for engine poll would begin with the same words as this line.
     const std::string more = got == "poll" && !choice.warning.empty() ? choice.why : choice.warning;
     choice.warning = more.empty() ? line : line + "; " + more;
     choice.why = choice.why.empty() ? facts.no_kernel : facts.no_kernel + "; " + choice.why;

@@ -13,9 +13,9 @@ using collectives::Operation;
 
 namespace {
 
-// Rates that MPI_Init measures err by so much: what two nodes carry was 334 to 390 Mb/s in jobs over the same link.
-// Where more lanes gain less by them than that, it is not known that they gain, and they cost: more is handed on inside
-// the sites, by ranks that compute.
+// Error of the rates that are measured in MPI_Init: two nodes carried 334 to 390 Mb/s in jobs over the same link. If
+// more lanes gain less than that, the gain is not certain, but the cost is: more is sent on inside the sites, by ranks
+// that compute.
 constexpr double kUnsure = 0.1;
 
 std::string milliseconds(double seconds) {
@@ -59,7 +59,7 @@ std::vector<Streams> choose_streams(Operation operation, const collectives::Argu
                                     const lanes::Placement& placement, const lanes::Links& links, std::uint32_t lanes,
                                     std::uint64_t first_flight) {
   const lanes::Site own = placement.site_of(arguments.rank);
-  // Of an operation with a root all that crosses is between its site and another one.
+  // In an operation with a root, all that crosses links is between the root's site and another one.
   const lanes::Site from = collectives::is_rooted(operation) ? placement.site_of(arguments.root) : own;
   std::vector<Streams> all;
   for (lanes::Site other = 0; other < placement.sites(); ++other) {

@@ -10,16 +10,16 @@ namespace {
 
 using Facts = std::span<const MessagesFacts>;
 
-// "rank 3", the first for which it is so; empty: for none.
+// "rank 3": the first rank whose facts satisfy `is`; empty: none does.
 template <class Is>
 std::string first_rank(Facts facts, Is is) {
   const auto found = std::ranges::find_if(facts, is);
   return found == facts.end() ? "" : "rank " + std::to_string(found - facts.begin());
 }
 
-// Are there nodes that share a better network and would talk by wire all the same? All nodes are joined by wire.
+// Whether two nodes of a site both have a better network and would use wire all the same. All nodes are joined by wire.
 bool better_network(Facts facts, const TransportChoice& transports) {
-  std::vector<std::int32_t> seen;  // of each site with such a node the first rank on one
+  std::vector<std::int32_t> seen;  // for each site, the first rank whose node has a better network
   for (std::size_t at = 0; at < facts.size(); ++at) {
     if (!facts[at].better) continue;
     const auto rank = static_cast<std::int32_t>(at);
@@ -33,7 +33,7 @@ bool better_network(Facts facts, const TransportChoice& transports) {
   return false;
 }
 
-// Do all ranks that may have a link have stripes, too?
+// Whether all ranks that may have a link have stripes, too.
 bool all_have_lanes(Facts facts, const TransportChoice& transports) {
   for (std::size_t rank = 0; rank < facts.size(); ++rank) {
     if (facts[rank].asked == MessagesWish::native || facts[rank].stripes) continue;
@@ -43,7 +43,7 @@ bool all_have_lanes(Facts facts, const TransportChoice& transports) {
   return true;
 }
 
-// Why ranks that said auto leave their messages to the MPI library; empty: they do not.
+// Why ranks that asked for auto leave their messages to the MPI library; empty: they do not.
 std::string why_not(Facts facts, const TransportChoice& transports, std::size_t sites) {
   if (!transports.any()) return ": " + transports.why();
   if (const auto rank = first_rank(facts, [](const auto& of) { return of.asked == MessagesWish::native; });
@@ -62,15 +62,15 @@ std::string why_not(Facts facts, const TransportChoice& transports, std::size_t 
            " is to be in a space, inside which each message takes a lock where a progress thread moves others "
            "(--wire-messages asks for wire)";
   }
-  // Measured (two test hosts, two ranks each, 8 B between ranks of a host): 2.9 us for 2.7, from any source 3.5 for
-  // 2.7.
+  // Measured (two test hosts, two ranks each, 8 B between ranks of a host): 2.9 us instead of 2.7, and 3.5 instead of
+  // 2.7 for receives from any source.
   if (transports.ranks_share_nodes()) {
     return ", since ranks share nodes, and their messages to each other would take longer (--wire-messages asks for "
            "wire)";
   }
-  // A core that looks after two sets of connections, the MPI library's and ours, has less for others. Measured (three
-  // test hosts on two cores, bench/suite): 1.24 of the MPI library's time by wire, 1.08 where the MPI library carries
-  // the messages.
+  // Polling two sets of connections, the MPI library's and ours, takes time from others that share the core. Measured
+  // (three test hosts on two cores, bench/suite): 1.24 of the MPI library's time by wire, 1.08 if the MPI library
+  // carries the messages.
   if (const auto rank = first_rank(facts, &MessagesFacts::shares_cores); !rank.empty())
     return ", since " + rank + " shares its cores with others (--wire-messages asks for wire)";
   if (const auto rank = first_rank(facts, [](const auto& of) { return !of.room; }); !rank.empty())
@@ -89,8 +89,8 @@ MessagesChoice choose_messages(Facts facts, std::int32_t own, const TransportCho
   const std::string obstacle = why_not(facts, transports, sites);
   if (asked == MessagesWish::automatic && !obstacle.empty()) return {.why = "through the MPI library" + obstacle};
   if (!transports.any()) return {.why = "through the MPI library: " + transports.why()};
-  bool wired = false;   // to a rank
-  bool linked = false;  // that has a link
+  bool wired = false;   // whether this rank reaches a rank by wire
+  bool linked = false;  // whether it reaches a rank by wire that has a link
   for (std::size_t rank = 0; rank < facts.size() && !linked; ++rank) {
     if (!transports.by_wire(own, static_cast<std::int32_t>(rank))) continue;
     const MessagesWish there = facts[rank].asked;

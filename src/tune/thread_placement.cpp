@@ -10,13 +10,14 @@ std::string several(std::size_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-// Without the others' masks: how many ranks may run where this one may, itself included.
+// Estimates, without the masks of other ranks, how many ranks may run where this one may, this one included.
 std::size_t guessed_sharers(const Topology& topology, const NodeRanks& node_ranks) {
   const std::size_t cores = std::max<std::size_t>(topology.cores.size(), 1);
   return std::max<std::size_t>((node_ranks.ranks * topology.within(node_ranks.mask).size() + cores - 1) / cores, 1);
 }
 
-// The cores that this rank need not share with others, and how many ranks it was dealt out among.
+// The cores that this rank need not share: outside the masks of ranks with other masks, its part among ranks with the
+// same mask.
 std::vector<Core> own_cores(const Topology& topology, const NodeRanks& node_ranks) {
   const std::vector<Core> mine = topology.within(node_ranks.mask);
   // The ranks that may run where this one may, in the order of the node.
@@ -36,7 +37,7 @@ std::vector<Core> own_cores(const Topology& topology, const NodeRanks& node_rank
   return {free.begin() + static_cast<std::ptrdiff_t>(from), free.begin() + static_cast<std::ptrdiff_t>(to)};
 }
 
-// Do the node's ranks have more threads than cores to run on?
+// Whether the ranks that may run where this one may have more threads than cores.
 bool oversubscribed(const Topology& topology, const NodeRanks& node_ranks) {
   if (node_ranks.threads > topology.within(node_ranks.mask).size()) return true;
   if (!node_ranks.masks)
@@ -44,7 +45,7 @@ bool oversubscribed(const Topology& topology, const NodeRanks& node_ranks) {
   return node_ranks.masks->meeting * node_ranks.threads > topology.within(node_ranks.masks->together).size();
 }
 
-// That any rank of the node may use.
+// The number of cores that any rank of the node may use; node_ranks.masks is known.
 std::size_t cores_of_all(const Topology& topology, const NodeRanks& node_ranks) {
   return topology.within(node_ranks.mask | node_ranks.masks->different).size();
 }
@@ -105,8 +106,8 @@ Placement place_progress_threads(const Topology& topology, const NodeRanks& node
     }
     return placement;
   }
-  // The program keeps the first cores; of the others, the last first, those near the first core's memory before the
-  // rest.
+  // The program keeps the first cores. Of the others, the last one is taken that is near the first core's memory, or
+  // else the last one.
   std::vector<Core> spare(own.rbegin(), own.rend() - static_cast<std::ptrdiff_t>(node_ranks.threads));
   std::ranges::stable_partition(spare, [&](const Core& core) { return core.node == own.front().node; });
   placement.progress_thread = spare.front().cpus;

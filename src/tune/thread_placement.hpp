@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a rank's progress thread belongs.
+// Where a rank's progress thread runs.
 //
-// A function of its arguments, and so tested on machines that we lack.
+// A function of its arguments, so it can be tested for machines that we do not have. Thread-safety: any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@
 namespace urakata::tune {
 
 struct Placement {
-  bool spare = false;  // on a core that no rank needs; else beside the program, on the rank's own cores
-  // For operations whose ranks are all on this node, too: beside the program a progress thread can only take as long
-  // for copying as the program would later, so there it must have been asked for
+  bool spare = false;  // whether it runs on a core that the rank does not need; else on the rank's own cores
+  // Whether it also advances operations whose ranks are all on this node. On the program's own cores it would take as
+  // long for their copies as the program does later, so it does so only if asked for
   // (docs/design/decisions/0025-progress-threads-need-a-core.md).
   bool within_node = true;
-  bool oversubscribed = false;  // the ranks' threads outnumber the cores: nobody should spin
-  bool crowded = false;         // the node's ranks outnumber the cores of all their masks; the same on all of them
-  // What that compares; 0: not known.
+  bool oversubscribed = false;  // whether the ranks' threads outnumber the cores: no thread should spin
+  bool crowded = false;         // whether node_ranks > node_cores; the same on all ranks of the node
+  // The ranks of the node, and the cores of all their masks; 0: not known.
   std::size_t node_ranks = 0, node_cores = 0;
-  CpuSet progress_thread;      // where it may run
+  CpuSet progress_thread;      // where the progress thread may run
   std::string reason;          // one sentence for `urakata check` and the report
   std::string refusal;         // why a wish was not granted; empty: it was, or there was none
-  bool refused_spare = false;  // PLACEMENT spare was that wish: the job is not to run
+  bool refused_spare = false;  // whether that wish was PLACEMENT spare: the job is not to run
 };
 
-// PLACEMENT spare that cannot be had is shared, with `refusal`; so is a PROGRESS_CPUS list with
-// a CPU that the node does not have.
+// If PLACEMENT spare cannot be granted, or PROGRESS_CPUS is no list of CPUs of this node, the progress thread shares
+// the rank's cores, and `refusal` says why.
 Placement place_progress_threads(const Topology& topology, const NodeRanks& node_ranks, PlacementWish wish,
                                  std::string_view progress_cpus);
 

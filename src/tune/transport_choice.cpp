@@ -9,7 +9,7 @@ namespace urakata::tune {
 
 namespace {
 
-// Of each node: has the first of its ranks that can talk by wire a better network?
+// For each node, whether it has a better network, as its first rank that can use wire says.
 std::vector<bool> better_networks(const Network& network) {
   std::vector<bool> known(network.nodes);
   std::vector<bool> better(network.nodes);
@@ -22,7 +22,7 @@ std::vector<bool> better_networks(const Network& network) {
   return better;
 }
 
-// Why no pair of ranks on the nodes of these talks by wire.
+// Why no ranks of two nodes use wire; `one`, `other`: a rank of each node.
 std::string why_apart(std::int32_t one, std::int32_t other, bool joined) {
   return "the nodes of ranks " + std::to_string(one) + " and " + std::to_string(other) +
          (joined ? " have a network that the MPI library drives better than TCP" : " do not reach each other over TCP");
@@ -97,7 +97,7 @@ std::vector<bool> TransportChoice::peers(std::int32_t rank) const {
 
 bool TransportChoice::covers(Ranks ranks) const {
   if (!any()) return false;
-  // Ranks of one node differ in two things only, so one of each kind stands for all.
+  // Ranks of one node differ only in `wire` and `better`, so one rank stands for all of its kind.
   std::vector<bool> seen(4 * network_.nodes);
   std::vector<std::int32_t> kinds;
   for (const std::int32_t rank : ranks) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which messages between nodes go by transport `wire`, and which through the MPI library.
 //
-// Everything here is a function of what all ranks know alike, so both sides of a pair come to the same.
+// The choice depends only on facts that all ranks know alike, so both ranks of a pair come to the same. Thread-safety:
+// constant after construction.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +16,18 @@
 
 namespace urakata::tune {
 
-// What option TRANSPORT of a rank makes of what it finds.
+// What a rank's option TRANSPORT means.
 struct TransportTerms {
-  bool wire;    // it may talk by wire
-  bool better;  // a network that the MPI library drives better than TCP goes first
+  bool wire;    // whether the rank may use wire
+  bool better;  // whether it prefers a network that the MPI library drives better than TCP
 };
 constexpr TransportTerms transport_terms(TransportWish asked) {
   return {.wire = asked != TransportWish::native, .better = asked == TransportWish::automatic};
 }
 
-// Of a job. Two ranks of different nodes talk by wire if both can, their nodes reach each other, and they do not share
-// a better network; else through the MPI library. Nodes at different sites share none, whatever each has within its
-// own.
+// The choice for a job. Two ranks of different nodes use wire if both can, their nodes reach each other over TCP, and
+// the nodes do not share a better network; otherwise the MPI library. Two nodes share one if both have one and are at
+// the same site.
 class TransportChoice {
  public:
   using Ranks = std::span<const std::int32_t>;  // of MPI_COMM_WORLD
@@ -35,19 +36,19 @@ class TransportChoice {
   // `sites`: of each rank; empty: all are at one.
   explicit TransportChoice(Network network, std::span<const std::int32_t> sites = {});
 
-  const std::string& why() const { return why_; }          // one sentence: who talks by wire, or why nobody does
+  const std::string& why() const { return why_; }          // one sentence: which nodes use wire, or why none does
   const std::string& lacking() const { return lacking_; }  // the first rank that cannot, and why; empty: all can
   bool ranks_share_nodes() const { return network_.node.size() > network_.nodes; }
-  bool any() const { return pairs_ != 0; }
-  bool all() const { return all_; }  // all pairs of ranks on different nodes do
-  // One line for all ranks, where the job asked for transport wire and has not got it for all; empty: it has.
+  bool any() const { return pairs_ != 0; }  // whether a pair of nodes uses wire
+  bool all() const { return all_; }         // whether all pairs of ranks on different nodes use wire
+  // One line for all ranks if the job asked for transport wire and does not use it for all pairs; empty: none.
   std::string warning(TransportWish asked) const;
 
   bool by_wire(std::int32_t one, std::int32_t other) const;
   bool at_one_site(std::int32_t one, std::int32_t other) const;
-  // Of each rank: does this one talk to it by wire? Empty: nobody talks by wire.
+  // For each rank, whether `rank` exchanges messages with it by wire. Empty: no rank uses wire.
   std::vector<bool> peers(std::int32_t rank) const;
-  // Do all messages between these ranks that leave a node go by wire?
+  // Whether all messages between these ranks that leave a node go by wire.
   bool covers(Ranks ranks) const;
 
  private:
@@ -55,7 +56,7 @@ class TransportChoice {
 
   Network network_;
   std::vector<std::int32_t> sites_;
-  std::size_t pairs_ = 0;  // of nodes whose ranks talk by wire, those that can
+  std::size_t pairs_ = 0;  // number of pairs of nodes whose ranks use wire, if they can
   bool all_ = false;
   std::string why_;
   std::string lacking_;
