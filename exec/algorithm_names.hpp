@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which algorithms there are, for checking the option ALGORITHM before the program starts.
+// Knows the names of algorithms, so that option ALGORITHM is checked before the program starts.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace urakata {
 
-// An AlgorithmCheck (base/options/options.hpp). Error: the valid names.
+// An AlgorithmCheck (base/options/options.hpp). An empty `operation` stands for any. Error: the valid names.
 Status known_algorithm(std::string_view operation, std::string_view algorithm);
 
 }  // namespace urakata

@@ -21,7 +21,7 @@ namespace urakata {
 
 namespace {
 
-constexpr const char* kProgram = "urakata_reduce";  // its name in reduce.bpf.c
+constexpr const char* kProgram = "urakata_reduce";  // the XDP program's name in reduce.bpf.c
 
 struct Closed {
   void operator()(xdp_program* program) const { xdp_program__close(program); }
@@ -32,7 +32,7 @@ using Program = std::unique_ptr<xdp_program, Closed>;
 using Programs = std::unique_ptr<xdp_multiprog, Closed>;
 using Object = std::unique_ptr<bpf_object, Closed>;
 
-// nullptr: none.
+// The XDP programs at an interface; nullptr: there are none.
 Result<Programs> programs_at(unsigned interface) {
   xdp_multiprog* const found = xdp_multiprog__get_from_ifindex(static_cast<int>(interface));
   const long code = libxdp_get_error(found);
@@ -41,8 +41,8 @@ Result<Programs> programs_at(unsigned interface) {
   return bpf_failure("asking what is attached", static_cast<int>(code));
 }
 
-// Several while one takes another's place. Where the kernel cannot run a dispatcher libxdp attaches a program by
-// itself, which then is the only one.
+// Our programs among these. There are several while one replaces another. If the kernel cannot run a dispatcher, libxdp
+// attaches a program without one, which then is the only one.
 std::vector<xdp_program*> ours_among(const Programs& programs) {
   std::vector<xdp_program*> ours;
   if (programs == nullptr) return ours;
@@ -68,7 +68,7 @@ Status detach_program(unsigned interface, xdp_program* program, xdp_attach_mode 
   return code != 0 ? Status(bpf_failure("detaching", code)) : Status(Nothing{});
 }
 
-// All of ours but the one of this number; 0: all.
+// Detaches all of our programs except the one with the number `but`; 0: all.
 Status detach_ours(unsigned interface, __u32 but) {
   for (;;) {
     const Result<Programs> programs = programs_at(interface);
@@ -88,7 +88,7 @@ Result<int> users_map(const bpf_object* object) {
   return map < 0 ? Result<int>(bpf_failure("finding the users' map", map)) : Result<int>(map);
 }
 
-// Beside what is there, also of ours, which goes when all else has worked.
+// Attaches beside what is there. Our programs that were there are detached as the last step.
 Status attach_beside(const AttachWish& wish, unsigned interface, const LinkedOps& linked) {
   xdp_program* const opened = xdp_program__open_file(linked.file().c_str(), "xdp.frags", nullptr);
   if (const long code = libxdp_get_error(opened); code != 0) {
@@ -110,7 +110,7 @@ Status attach_beside(const AttachWish& wish, unsigned interface, const LinkedOps
   return gone.ok() ? given : Status(Error{given.error().message + "; and " + gone.error().message});
 }
 
-// Where the kernel cannot run a dispatcher: takes the place of `before`, which is ours, at one blow.
+// For a kernel that cannot run a dispatcher: replaces our program `before` atomically.
 Status replace(const AttachWish& wish, unsigned interface, const LinkedOps& linked, const xdp_program* before) {
   const Object object(bpf_object__open_file(linked.file().c_str(), nullptr));
   if (object == nullptr) return bpf_failure("reading " + wish.ebpf, errno);
@@ -143,7 +143,7 @@ Status replace(const AttachWish& wish, unsigned interface, const LinkedOps& link
 
 }  // namespace
 
-// Everything that can fail does so before anything is taken away.
+// Takes away what was attached before only as the last step.
 Status attach(const AttachWish& wish) {
   keep_bpf_messages();
   const auto interface = number_of(wish.interface);
@@ -158,7 +158,7 @@ Status attach(const AttachWish& wish) {
   if (!programs.ok()) return programs.error();
   const std::vector<xdp_program*> before = ours_among(*programs);
   if (before.empty()) {
-    remove_tables(*interface);  // of one that ended half way
+    remove_tables(*interface);  // of an attach() that ended half way
     return attach_beside(wish, *interface, *linked);
   }
   if (xdp_multiprog__attach_mode(programs->get()) != mode_of(wish)) {

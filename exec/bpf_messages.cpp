@@ -13,13 +13,13 @@ namespace urakata {
 
 namespace {
 
-// Since the last failure; the verifier's reason stands near its end.
+// The messages since the last failure. The verifier gives its reason near their end.
 std::string& said() {
   static std::string text;
   return text;
 }
 
-// The verifier's whole log is one message.
+// Keeps a message of any length: the verifier's whole log is one.
 int keep(const char* format, va_list arguments) {
   va_list again;
   va_copy(again, arguments);
@@ -48,7 +48,7 @@ void keep_bpf_messages() {
 
 Error bpf_failure(const std::string& doing, int code) {
   std::array<char, 256> name{};
-  libbpf_strerror(code, name.data(), name.size());  // knows errors of libbpf's own, too
+  libbpf_strerror(code, name.data(), name.size());  // also knows libbpf's own errors
   std::string text = doing + ": " + name.data();
   constexpr std::size_t kMost = 800;
   std::string log = std::exchange(said(), {});

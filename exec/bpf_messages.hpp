@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernel's verifier, libbpf and libxdp say, for the reason of an error.
+// Keeps what the kernel's verifier, libbpf and libxdp say, for the text of errors. Thread-safety: by one thread.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace urakata {
 
-// From now on, instead of on standard error.
+// From now on messages are kept instead of printed on standard error.
 void keep_bpf_messages();
-// `code`: an error number, or its negative. With the last lines that were said, which tell why; they are forgotten
-// then.
+// The error that `doing` has failed. `code`: an error number, or its negative. Ends with the last of the kept messages,
+// which tell why. All kept messages are then dropped.
 Error bpf_failure(const std::string& doing, int code);
 
 }  // namespace urakata

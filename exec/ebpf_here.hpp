@@ -8,8 +8,8 @@
 
 namespace urakata {
 
-// Where this user may have small collectives by eBPF code, and what is missing elsewhere. `interfaces`: by which other
-// nodes reach this one.
+// One clause: at which interfaces this user may use eBPF code for small collectives, and why not at the others.
+// `interfaces`: names of those by which other nodes reach this one.
 std::string ebpf_here(std::span<const std::string> interfaces);
 
 }  // namespace urakata

@@ -12,8 +12,8 @@ namespace urakata {
 
 struct Elf {
   bool dynamic = false;  // whether it has an interpreter or needs libraries, so that preloading works
-  bool foreign = false;  // whether it is for another machine or word size than this build
-  bool imports_dlopen = false;
+  bool foreign = false;  // whether it is for another machine or word size than this build; all else is then empty
+  bool imports_dlopen = false;  // also true if not all of its symbols can be read
   std::string soname;
   std::vector<std::string> needed;
   std::string rpath;  // as written, with $ORIGIN

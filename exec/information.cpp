@@ -145,7 +145,7 @@ std::string help_text(bool experts) {
 }
 
 std::string options_table(bool experts) {
-  // As they are pasted into a shell.
+  // The option with its value, as a user can paste it into a shell.
   const auto setting = [](const Option& option) {
     const std::string value = shown_value(option);
     return "URAKATA_" + std::string(option.name) + "=" + (value.empty() ? value : written::shell_word(value));

@@ -11,7 +11,8 @@
 
 namespace urakata {
 
-// An object that needs libraries, with the chain of objects that led to it. An RPATH counts for all objects below.
+// An object that needs libraries, with the chain of objects that led to it. The RPATH of an object also counts for the
+// objects that it led to.
 struct Loader {
   std::string path;
   Elf elf;

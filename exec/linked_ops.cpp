@@ -21,7 +21,7 @@ namespace urakata {
 
 namespace {
 
-// Of urakata_op.bpf.h: the function's name in every file, and the type of its elements.
+// Names in urakata_op.bpf.h: the function in every file of an operation, and the type of its elements.
 constexpr auto kFunction = std::string_view("ura_op_0\0", sizeof("ura_op_0"));  // with the zero at its end
 constexpr const char* kElement = "ura_op_element";
 constexpr std::size_t kMostName = sizeof(ura_xdp_ops::ura_xdp_own_op::name) - 1;
@@ -37,7 +37,7 @@ using Owned = std::unique_ptr<T, LinkClosed>;
 
 std::string told(const OwnOp& op) { return "operation " + op.name + " (" + op.file + ")"; }
 
-// Empty: they may be attached together. In the order of their names.
+// Why these operations, sorted by name, cannot be attached together; empty: they can.
 std::string why_not(const std::vector<OwnOp>& sorted) {
   if (sorted.size() > URA_XDP_OPS) {
     return "at most " + std::to_string(URA_XDP_OPS) + " operations of programs' own can be attached to an interface";
@@ -52,7 +52,7 @@ std::string why_not(const std::vector<OwnOp>& sorted) {
   return twice != sorted.end() ? "two operations have the name " + twice->name : "";
 }
 
-// Bytes of an element.
+// Bytes of an element of the operation.
 Result<std::uint32_t> element_of(const OwnOp& op) {
   const Owned<btf> types(btf__parse_elf(op.file.c_str(), nullptr));
   if (types == nullptr) {
@@ -65,7 +65,7 @@ Result<std::uint32_t> element_of(const OwnOp& op) {
                std::to_string(URA_XDP_BYTES) + " bytes"};
 }
 
-// The file with this number in its function's name, among the symbols and among the types.
+// Writes the operation's file to `to`, with this number in the function's name, among the symbols and the types.
 Status renumber(const OwnOp& op, unsigned number, const std::string& to) {
   std::string text = file_bytes(op.file);
   for (std::size_t at = 0; (at = text.find(kFunction, at)) != std::string::npos; ++at) {
@@ -90,7 +90,7 @@ Status join(const std::vector<std::string>& files, const std::string& into) {
   return code == 0 ? Status(Nothing{}) : Status(bpf_failure("linking " + into, code));
 }
 
-// Does the kernel take it?
+// Loads the file, to find out whether the kernel accepts it.
 Status try_out(const std::string& file) {
   const Owned<bpf_object> object(bpf_object__open_file(file.c_str(), nullptr));
   if (object == nullptr) return bpf_failure("reading it", errno);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations of programs' own (include/urakata_op.bpf.h) put together with the eBPF code of small reductions.
+// Links operations of programs' own (include/urakata_op.bpf.h) to the eBPF code for small collectives.
 #pragma once
 
 #include <string>
@@ -12,14 +12,15 @@ namespace urakata {
 
 struct OwnOp {
   std::string name;
-  std::string file;  // eBPF code
+  std::string file;  // path of the operation's eBPF code
 };
 
-// A file of eBPF code that has them all, until it goes.
+// A file of eBPF code with all operations, removed with this object.
 class LinkedOps {
  public:
-  // All of it has been tried with the kernel, and each operation by itself before, so that the error names the one that
-  // is refused. At most URA_XDP_OPS. Needs the right to load eBPF code.
+  // `ebpf`: path of the eBPF code; without operations, file() is this path, which is not removed. `wanted`: at most
+  // URA_XDP_OPS. Loads each operation by itself and then all of them, so that the error names the one that the kernel
+  // refuses. Needs the right to load eBPF code.
   static Result<LinkedOps> link(const std::string& ebpf, std::vector<OwnOp> wanted);
   ~LinkedOps();
   LinkedOps(LinkedOps&& other) noexcept;
@@ -32,7 +33,7 @@ class LinkedOps {
 
  private:
   LinkedOps() = default;
-  std::string folder_;  // ours; empty: nothing was linked
+  std::string folder_;  // temporary folder with all files; empty: nothing was linked
   std::string file_;
   ura_xdp_ops ops_{};
 };

@@ -22,7 +22,7 @@ constexpr const char* kProjectFile = "urakata.toml";
 
 std::string variable(const Option& option) { return "URAKATA_" + std::string(option.name); }
 
-// The settings by the options of this release; `lines` gets what is to be said about those of the last one.
+// The settings in terms of this release's options. `lines` gets warnings about options of the last release.
 std::vector<Setting> present(const std::vector<Setting>& settings, std::vector<std::string>& lines) {
   std::vector<Setting> all;
   for (const Setting& one : settings) {
@@ -55,7 +55,7 @@ std::string site_path() {
   return !program.empty() && access(path.c_str(), F_OK) == 0 ? path : "";
 }
 
-// The setting in force, after moving it to the end of `settings`; nullptr: the option has its default.
+// Appends a copy of the setting in force to `settings`, and returns it; nullptr: the option has its default.
 Setting* in_force(std::vector<Setting>& settings, const Option& option) {
   if (const Setting* const last = last_of(settings, option)) {
     settings.push_back(Setting(*last));

@@ -42,7 +42,7 @@ std::vector<std::string> space_environment() {
   const bool whole_job_here = job.ranks > 0 && job.local_ranks == job.ranks;
   std::vector<std::string> all;
   const std::string kept_back =
-      std::string(space::kJobVariable) + "=";  // this one's, and not of what the program starts
+      std::string(space::kJobVariable) + "=";  // for this process, not for what the program starts
   for (char** entry = environ; *entry != nullptr; ++entry) {
     if (!std::string_view(*entry).starts_with(kept_back)) all.emplace_back(*entry);
   }

@@ -7,9 +7,10 @@
 
 namespace urakata {
 
-// Returns this process's environment with these variables, unless the user has set them:
+// Returns this process's environment, without space::kJobVariable and with these variables. Variables that the user has
+// set stay as they are; MALLOC_* are not added if GLIBC_TUNABLES is set:
 //   PMIX_MCA_gds               PMIx's default maps a segment at an address that is the same in every rank
-//   MALLOC_*_THRESHOLD_        each unmapping interrupts all ranks of the space, so the C library is to keep its memory
+//   MALLOC_*_THRESHOLD_        the C library keeps its memory, since each unmapping interrupts all ranks of the space
 //   PMIX_MCA_pmix_max_events   number of notifications that PMIx keeps: the default of 512 costs 200 KiB in each rank
 // If the whole job is on this node, further variables keep Open MPI from opening networks that are not used there, and
 // from allocating buffers for messages that Urakata transports.

@@ -95,7 +95,7 @@ int run(std::span<char*> arguments) {
   }
   if (preload.follows) {
     setenv(space::kJobVariable, space::job_identity().c_str(), 1);
-    // The rank that it starts may have another working directory.
+    // The rank that the program starts may have another working directory.
     const std::string report(options().report);
     if (!report.empty()) setenv("URAKATA_REPORT", std::filesystem::absolute(report).c_str(), 1);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// urakata-kernel: small reductions by the kernel at a network interface, for administrators. `urakata kernel` calls it.
+// urakata-kernel: attaches, detaches and lists the eBPF code for small collectives, for administrators.
+// `urakata kernel` calls it.
 #include <pwd.h>
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// urakata-link: a long link between two sites of `urakata hosts`, which starts it: one process for each pair of sites.
+// urakata-link: emulates a long link between two sites. `urakata hosts` starts one process for each pair of sites.
 //
 // Reads packets from one TUN device, up to 64 KiB at a time, and writes them to the other when the model of the link
-// (emulator/direction.hpp) says that they have come through. Times come from the packets' arrival, so a process that
-// gets the processor late delivers late, and says how late in its statistics. It asks for real-time priority: a wire
-// does not wait for a core.
+// (emulator/direction.hpp) says that they have come through. Times count from the packets' arrival. If this process
+// gets the processor late, it delivers late, and reports in its statistics how late. It asks for real-time priority,
+// since a wire does not wait for a core.
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <poll.h>
@@ -47,11 +47,11 @@ A long link between two sites. `urakata hosts run --sites` starts it, with numbe
   COMMAND  what to set before, as the control socket takes it, such as 'set 0 delay=8000000 rate=400000000 queue=800000'
 )";
 
-// More, and a packet that is due would wait behind reading for long; less, and reading costs more looks at the clock.
+// Packets read from a device before due packets are delivered. With more, due packets would wait long; with fewer, each
+// packet read would cost more looks at the clock.
 constexpr int kReadsInARow = 32;
-// A busy link looks again after 1 % of its delay, at most this long: waking for every packet would cost more than all
-// else.
-constexpr std::uint64_t kLongestNap = 100'000;
+// A busy link naps for 1 % of its delay, but no longer than this: waking for each packet would cost more than all else.
+constexpr std::uint64_t kLongestNap = 100'000;  // ns
 constexpr std::size_t kLargestPacket = 65536 + 64;
 
 class Link {
@@ -66,7 +66,7 @@ class Link {
   void read_all(std::size_t end);
   void deliver(std::size_t from);
   void nap() const;
-  bool sleep();  // whether the control socket has something to say
+  bool sleep();  // until something is to be done; returns whether the control socket is readable
   void describe(JsonWriter& json) const;
 
   std::array<int, 2> devices_;
@@ -76,7 +76,7 @@ class Link {
   std::uint64_t refused_ = 0;  // packets that the kernel did not take
   const char* scheduling_ = "ordinary";
   std::vector<pollfd> waits_;
-  std::uint64_t woken_ = 0;  // when the last sleep ended
+  std::uint64_t woken_ = 0;  // when the last sleep ended, by now_ns()
   std::unique_ptr<std::byte[]> space_ = std::make_unique<std::byte[]>(kLargestPacket);
 };
 
@@ -182,8 +182,8 @@ int fail(const std::string& message) {
   return 1;
 }
 
-// The kernel hands over TCP in packets of up to 64 KiB, with checksums to be completed, if the device offers to cut
-// them.
+// Sets up a TUN device: reads do not block. The kernel delivers TCP in packets of up to 64 KiB with incomplete
+// checksums, since the device offers to segment them.
 bool prepare(int device) {
   constexpr unsigned long kOffers = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO_ECN;
   return ioctl(device, TUNSETOFFLOAD, kOffers) == 0 && fcntl(device, F_SETFL, O_NONBLOCK) == 0;

@@ -25,7 +25,7 @@ namespace {
 
 constexpr unsigned kBpfFileSystem = 0xcafe4a11;  // BPF_FS_MAGIC
 
-// Names with dots the bpffs keeps for itself.
+// Folders of staged tables, and of those that are being replaced. (A bpffs allows no dots in names.)
 std::string staged_at(unsigned interface) { return xdp::folder_of(interface) + "-new"; }
 std::string replaced_at(unsigned interface) { return xdp::folder_of(interface) + "-old"; }
 
@@ -43,7 +43,8 @@ void remove_folder(const std::string& folder) {
   rmdir(folder.c_str());
 }
 
-// The table of one user, in its place and in the map of all users. Its slots are empty but for the user's number.
+// Makes the table of one user, as a file in the folder and as an entry of the map of all users. Its slots are empty but
+// for the user's number.
 Status give_table(const std::string& folder, int users, unsigned number, uid_t user) {
   bpf_map_create_opts options{};
   options.sz = sizeof options;
@@ -72,7 +73,7 @@ Status give_table(const std::string& folder, int users, unsigned number, uid_t u
   return given;
 }
 
-// For all to read.
+// Makes the table of operations, which all users may read.
 Status give_ops(const std::string& folder, const ura_xdp_ops& ops) {
   const int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "urakata_ops", sizeof(__u32), sizeof ops, 1, nullptr);
   if (map < 0) return bpf_failure("making the table of operations", map);

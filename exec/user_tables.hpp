@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of an interface's users and of its operations (xdp/places.hpp), in a bpffs of ours. They are made aside,
-// where jobs do not find them, and take the place of those before when the eBPF code that they belong to is attached.
-// Needs root.
+// The tables of an interface's users, and the table of its operations (xdp/places.hpp), in a bpffs of ours. New tables
+// are *staged*: made in a folder where jobs do not find them. They replace those in use when the eBPF code to which
+// they belong is attached. Needs root.
 #pragma once
 
 #include <sys/types.h>
@@ -13,20 +13,21 @@
 
 namespace urakata {
 
-// The bpffs, if there is none yet.
+// Mounts the bpffs, unless it is mounted.
 Status make_mount_point();
 
-// Makes a table for each user, with its number in the eBPF code's map of all users (a descriptor), and that of
-// operations. What is left of others that were made aside goes.
+// Stages a table for each user and the table of operations. Enters users[i]'s table as number i into the eBPF code's
+// map of all users, whose descriptor is `users_map`. Removes what is left of tables that were staged before.
 Status stage_tables(unsigned interface, int users_map, const std::vector<uid_t>& users, const ura_xdp_ops& ops);
-// From here on jobs find the new ones; those before are gone. After an error they are where they were.
+// Replaces the tables in use by the staged ones. From now on jobs find the new ones. After an error the tables in use
+// are still those before.
 Status use_staged_tables(unsigned interface);
-// Takes those away that are not in use yet.
+// Removes the staged tables.
 void remove_staged_tables(unsigned interface);
-// Takes all away.
+// Removes all tables of the interface, in use or staged.
 void remove_tables(unsigned interface);
 
-// Who may reduce at the interface, in ascending order.
+// The users who have a table at the interface, in ascending order.
 std::vector<uid_t> users_at(unsigned interface);
 
 }  // namespace urakata

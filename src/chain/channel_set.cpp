@@ -42,10 +42,11 @@ bool ChannelSet::start(const ChainedSchedule& schedule, std::span<std::byte* con
   return true;
 }
 
-// A larger ring that the kernel has refused is asked for again once none of the operations is in its hands.
+// If the kernel has refused a larger ring, asks again only while it has none of the operations.
 Status ChannelSet::make_room(std::size_t requests) { return rings_.make_room(requests, operations_.last() == nullptr); }
 
-// Submits what may be submitted, in order: by the main thread, or by the submitter's.
+// Submits the operations that wait, in order, as far as there is room, or has the submitter's thread do so.
+// `handed_over`: the submitter's thread calls.
 void ChannelSet::submit(bool handed_over) {
   const LockGuard guard(lock_);
   if (handed_over) --handed_over_;
@@ -58,7 +59,7 @@ void ChannelSet::submit(bool handed_over) {
     if (before != nullptr) {
       if (!operations_.may_follow(*operation) || !make_room(requests_of(*operation, before)).ok()) return;
     } else if (operation->signals) {
-      operation->signals = make_room(requests_of(*operation, nullptr)).ok();  // it may be they that have no room
+      operation->signals = make_room(requests_of(*operation, nullptr)).ok();  // perhaps there is room without signals
     }
     if (!handed_over && !submitter_.by_itself()) {
       ++handed_over_;
@@ -100,7 +101,7 @@ void ChannelSet::give_to_kernel(ChainedOperation& operation) {
 void ChannelSet::end(ChainedOperation& operation, std::vector<Done>& done) {
   if (!operation.failed) {
     make_copies(operation.schedule->after, operation.buffers);
-    if (operation.signals && !operation.followed) {  // nobody waits for these any more
+    if (operation.signals && !operation.followed) {  // no operation waits for these signals
       for (std::uint32_t chain = 0; chain < operation.schedule->chains; ++chain) operation.ended.take();
     }
   }
@@ -123,7 +124,7 @@ void ChannelSet::take(const Ring::Outcome& outcome, std::vector<Done>& done) {
 
 void ChannelSet::reap(std::vector<Done>& done) {
   if (in_flight() == 0) return;
-  if (!lock_.try_lock()) return;  // the submitter's thread may have it: then the next time
+  if (!lock_.try_lock()) return;  // another thread has it: a later call reaps
   {
     const LockGuard guard(lock_, std::adopt_lock);
     take_ended(done);
@@ -145,8 +146,8 @@ void ChannelSet::take_ended(std::vector<Done>& done) {
   if (++reaps_ % kReapsPerCheck == 0 && !broken() && peers_.one_is_silent()) shut();
 }
 
-// The requests that wait for bytes or room end at once; those at gates are let through, to messages that end at once:
-// of what has come nothing is left by then, and a connection that is shut takes no more.
+// Requests that wait for bytes or for room end at once. Requests that wait at gates are let through. The messages after
+// them end at once, too: no received bytes are left, and a connection that is shut takes no more.
 void ChannelSet::shut() {
   if (broken()) return;
   broken_ = true;

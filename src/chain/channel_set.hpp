@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A channel set: what a communicator's operations need that the kernel runs, and nothing else uses: a connection to
-// each other rank, and a ring.
+// A channel set: what one communicator needs for the operations that the kernel runs: a connection to each other rank,
+// and io_urings. No other communicator uses them, so operations of other communicators are not in the way.
 //
-// Operations use the connections one after the other, in the order of their starts, which is the same on all ranks.
-// One that is started while others are under way is submitted behind them and waits in the kernel, by a gate, for the
-// end of the last: so what has been started goes on without a call. (A ring serves one channel set, so operations of
-// other communicators do not stand in its way.) The kernel is given so many operations and requests at once; what is
-// started beyond that waits here, for a call.
+// Order. Operations use the connections one after the other, in the order of their starts, which is the same on all
+// ranks. An operation that is started while others are under way is submitted at once, too. In the kernel it waits at a
+// gate for the end of the operation before it. So started operations progress without a call. The kernel has a limited
+// number of operations and requests at a time. Operations beyond it wait until a later start() or reap() submits them.
 //
-// Who starts. Requests go on in the time of the thread that submitted them, and are cancelled when it ends. So those
-// that the program's main thread starts are submitted by itself; what others start is submitted by a thread of ours,
-// which sleeps in between. All of it meets in one order on the same connections, so which thread it was is no rank's
-// affair but its own.
+// Submitting threads. The kernel runs requests in the time of the thread that submitted them, and cancels them when
+// that thread ends. So the thread that called MPI_Init submits in its own start() and reap(). For other threads a
+// thread of ours submits (submitter.hpp). The order of operations is the same either way, so other ranks need not know.
 //
-// Failure. A request that ends with an error or with fewer bytes than it was to move, a peer that does not answer for
-// the timeout: all connections are shut down and the channel set is broken. Every operation that has not ended by then
-// ends with an error, as do all that come later; peers see their connections end and do likewise. Bytes that have come
-// and were not read are thrown away, so that no operation takes those of one before it. Buffers are in use until an
-// operation's end is told.
+// Failure. The channel set breaks if a request ends with an error or with too few bytes, if the kernel does not take
+// all requests of an operation, or if a peer does not answer for the timeout. All connections are then shut down. Every
+// operation that has not ended fails, and no further one can begin. The peers see their connections end, and their
+// channel sets break, too. Bytes that have arrived and were not read are discarded, so that no operation receives those
+// of an earlier one. Buffers are in use until reap() has reported the operation.
 //
 // Parts: peer_connections.hpp has the connections and how ranks leave, rings.hpp the rings, operation_queue.hpp the
-// order of operations, request_writer.hpp what the kernel is given of each.
+// order of operations, request_writer.hpp the requests of each operation.
 //
-// Thread-safety: start() and reap() by one thread at a time, who owns the engine's domain; the rest by anyone.
+// Thread-safety: start() and reap() by one thread at a time, the owner of the engine's domain; the destructor when no
+// other call is under way; all other functions by any thread.
 #pragma once
 
 #include <atomic>
@@ -48,7 +47,8 @@ class Submitter;
 
 class ChannelSet {
  public:
-  // `peers`: by rank of the group. `context`: the communicator's own number. `submitter` outlives the channel set.
+  // `peers`: by rank of the group; their sockets are closed with the channel set, or after an error. `context`: this
+  // rank's number for the communicator. `submitter` outlives the channel set. Error: why there is no io_uring.
   static Result<std::unique_ptr<ChannelSet>> open(std::vector<Peer> peers, std::int32_t context, Submitter& submitter,
                                                   std::uint64_t timeout_ns);
   ~ChannelSet();
@@ -56,32 +56,34 @@ class ChannelSet {
   ChannelSet& operator=(const ChannelSet&) = delete;
 
   std::int32_t context() const { return context_; }
-  int descriptor() const { return rings_.descriptor(); }  // readable while there is something to reap
+  int descriptor() const { return rings_.descriptor(); }  // readable while a ring has results to reap
   std::size_t in_flight() const { return operations_.in_flight(); }
   bool broken() const { return broken_; }
-  // May something have ended that was not reaped? Without a call or a lock.
+  // Whether reap() may find operations that have ended. Makes no system call and takes no lock.
   bool can_progress() const { return broken() || rings_.can_progress(); }
 
-  // Begins an operation; false: the channel set is broken, or becomes so. `buffers`: the address of each of the
-  // schedule's buffers. Schedule and buffers stay until the end is told, with `whose`. Allocates nothing once as many
-  // operations have been in flight before, with as many gates and entries.
+  // Starts an operation. `buffers`: the address of each of the schedule's buffers. Schedule and buffers must stay until
+  // reap() reports `whose`. False: the operation was not started, since the channel set is broken or no descriptor is
+  // left for a gate; the caller must then discard() the channel set, since other ranks may have started the operation.
+  // Allocates only where more operations, gates, buffers or requests are needed than ever before.
   bool start(const ChainedSchedule& schedule, std::span<std::byte* const> buffers, void* whose);
 
   struct Done {
-    void* whose = nullptr;
+    void* whose = nullptr;  // as start() was given it
     bool failed = false;
   };
-  // Appends the operations that have ended.
+  // Appends the operations that have ended, each once, and submits operations that wait. Does nothing while another
+  // thread has the lock.
   void reap(std::vector<Done>& done);
-  // Breaks it: nothing more comes, and what is in flight ends soon.
+  // Breaks the channel set. Operations in flight fail soon; reap() reports them.
   void discard();
-  bool runs(const void* whose);  // is it in flight here?
-  // For when no request is in flight, which would tell it: whose connection has ended? The result are those who have
-  // left, as bits by rank of the group; where one of `waited_for`, likewise, has ended otherwise the channel set
-  // breaks. At most two calls of the system for each peer.
+  bool runs(const void* whose);  // whether an operation started with `whose` has not been reported
+  // Finds connections that have ended while no request is in flight that would show it. Returns the ranks that have
+  // left, as bits by rank of the group. If a rank of `waited_for` (also bits) has ended without leaving, the channel
+  // set breaks. Makes at most two system calls for each peer.
   std::uint64_t check_peers(std::uint64_t waited_for);
-  // Tells the others that this rank will do nothing more here. Nothing is in flight, and nothing follows; said once at
-  // most, and not where the channel set is broken. Does not wait.
+  // Tells the peers that this rank starts no more operations. None may be in flight. Only the first call sends
+  // anything, and none does if the channel set is broken. Does not wait.
   void leave();
 
  private:
@@ -101,16 +103,16 @@ class ChannelSet {
   const std::int32_t context_;
   Submitter& submitter_;
 
-  std::atomic<bool> broken_{false};  // stored under the lock, loaded by anyone
+  std::atomic<bool> broken_{false};  // stored under the lock, loaded by any thread
 
-  // Under the lock, since the submitter's thread uses it as well. The order is that of destruction, from the last on: the
-  // rings go before what their requests name.
+  // Under the lock, since the submitter's thread uses these, too. Members are destroyed from the last to the first, so
+  // the rings end before the sockets and gates that their requests name.
   Mutex lock_;
   OperationQueue operations_;
   PeerConnections peers_;
   Rings rings_;
   RequestWriter requests_ URAKATA_GUARDED_BY(lock_);
-  // Operations that the submitter has not submitted yet.
+  // Number of submit() calls that the submitter's thread has yet to make. While it is not 0, no other thread submits.
   std::size_t handed_over_ URAKATA_GUARDED_BY(lock_) = 0;
   unsigned reaps_ URAKATA_GUARDED_BY(lock_) = 0;
 };

@@ -19,7 +19,7 @@ using schedule::Schedule;
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = 1UL << 30;  // of one entry; the kernel moves less than 2 GiB at once
+constexpr std::uint64_t kMostBytes = 1UL << 30;  // of one entry; a request moves less than 2 GiB
 
 bool is_message(const Node& node) { return node.kind == Kind::send || node.kind == Kind::recv; }
 
@@ -31,7 +31,7 @@ Error cannot(const Schedule& schedule, const std::string& why) {
   return Error{schedule.name() + " cannot be chained: " + why};
 }
 
-// Of each node: is a message among what it waits for (`after`), or among what waits for it?
+// For each node: whether it waits for a message (`after`), and whether a message waits for it (`before`).
 struct Around {
   std::vector<bool> after, before;
 };
@@ -83,18 +83,18 @@ class Compiler {
   }
 
  private:
-  // All messages to, or all from, one peer.
+  // All messages to one peer, or all messages from one peer.
   struct Stream {
     std::uint32_t peer = 0;
     bool sends = false;
     std::vector<Step> steps = {};  // in the order in which they travel
-    std::size_t next = 0;          // to be put in order
+    std::size_t next = 0;          // the first step that put_in_order() has not placed
     std::uint64_t bytes = 0;
   };
 
   const Node& node(NodeId id) const { return schedule_.nodes()[id]; }
 
-  // May the node's next iteration begin, all before it having ended?
+  // Whether the node's next iteration may begin once all iterations counted in done_ have ended.
   bool ready(NodeId id) const {
     const std::uint32_t next = done_[id];
     if (next == node(id).count) return false;
@@ -127,7 +127,7 @@ class Compiler {
     }
   }
 
-  // Runs the messages once, each as early as it may, to learn the order within each channel.
+  // Goes through the messages once, each as early as possible, to learn the order within each channel.
   void sort_streams() {
     const std::vector<std::uint32_t> copied = done_;
     std::map<std::pair<std::pair<std::int32_t, bool>, std::uint8_t>, std::vector<Step>> channels;
@@ -159,7 +159,7 @@ class Compiler {
     done_ = copied;
   }
 
-  // One order that edges and streams allow, sends as early as may be.
+  // Finds an order that edges and streams allow, with sends as early as possible.
   Status put_in_order() {
     std::size_t left = 0;
     for (const Stream& stream : streams_) left += stream.steps.size();
@@ -226,7 +226,7 @@ class Compiler {
     if (!order_.empty()) end_chain();
   }
 
-  // The messages that the step waits for by its edges, of each node the last.
+  // The messages that the step waits for by its edges; for each edge the last one.
   std::vector<Step> waits_for(const Step& step) const {
     std::vector<Step> found;
     for (const Edge& edge : schedule_.into(step.node)) {
@@ -240,15 +240,16 @@ class Compiler {
     return found;
   }
 
-  // A chain for each stream. `known` of a step: how many of each chain's steps have ended when it has; so a gate stands
-  // only where nothing else implies the edge, and the waits of a gate come in the order of its signals.
+  // Emits a chain for each stream. `known` has, for each step and each chain, how many steps of the chain have ended
+  // when the step has. So a gate stands only where nothing else implies the edge, and waits at a gate come in the order
+  // of its signals.
   void emit_streams() {
     const std::size_t chains = streams_.size();
     std::vector<std::size_t> first(schedule_.nodes().size() + 1);
     for (NodeId id = 0; id < schedule_.nodes().size(); ++id) first[id + 1] = first[id] + node(id).count;
-    std::vector<std::uint32_t> position(first.back()), index(first.back());  // in the order, and in the chain
+    std::vector<std::uint32_t> position(first.back()), index(first.back());  // of a step: in order_, and in its chain
     std::vector<std::uint32_t> known(order_.size() * chains);
-    std::vector<std::uint32_t> latest(chains), length(chains);  // of each chain: the last step's position, and steps
+    std::vector<std::uint32_t> latest(chains), length(chains);  // of a chain: its last step's position; its steps
     std::vector<std::vector<std::uint16_t>> waits(order_.size()), signals(order_.size());
     std::map<std::pair<std::size_t, std::size_t>, std::uint16_t> gates;
     const auto number = [&](const Step& step) { return first[step.node] + step.iteration; };
@@ -277,7 +278,7 @@ class Compiler {
       latest[chain] = static_cast<std::uint32_t>(at);
     }
     chained_.gates = static_cast<std::uint32_t>(gates.size());
-    // Those that send first: what can go at once goes in the call that starts.
+    // Chains of sends come first: what can leave at once leaves during the submission.
     for (const bool sends : {true, false}) {
       for (const Stream& stream : streams_) {
         if (stream.sends != sends) continue;
@@ -295,7 +296,7 @@ class Compiler {
   const Schedule& schedule_;
   const Style style_;
   const Around place_;
-  std::vector<std::uint32_t> done_;  // of each node, iterations that are placed
+  std::vector<std::uint32_t> done_;  // by node: number of iterations placed
   std::vector<Stream> streams_;      // by peer
   std::vector<std::size_t> stream_of_;
   std::vector<Step> order_;

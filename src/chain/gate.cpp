@@ -9,7 +9,7 @@
 namespace urakata::chain {
 namespace {
 
-// Words that let every wait of an operation through, however many there are.
+// Number of signals that is enough for all waits of an operation, however many there are.
 constexpr std::uint64_t kAllThrough = std::uint64_t{1} << 32U;
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A gate: an eventfd at which requests of one chain wait for signals of another. Each wait takes one signal.
+// A gate: an eventfd at which requests of one chain wait for signals of another chain. Each wait takes one signal.
 //
-// Requests in the kernel name it by descriptor, so it is closed only when none of them is left.
+// Requests name a gate by its descriptor. So it must live until the kernel has none of them any more.
 //
 // Thread-safety: by one thread at a time.
 #pragma once
@@ -17,12 +17,12 @@ class Gate {
   Gate(Gate&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   Gate& operator=(Gate&&) = delete;
 
-  // Makes the eventfd unless it exists. False: no descriptor is left.
+  // Makes the eventfd unless it exists. False: that failed, for lack of a descriptor or of memory.
   bool make();
   int descriptor() const { return descriptor_; }  // -1: not made yet
   // Takes a signal back, if there is one. Does not wait.
   void take();
-  // Lets every wait of an operation through. Does nothing if the gate is not made.
+  // After a failure: lets every wait through, also later ones. Does nothing if the gate is not made.
   void let_all_through();
 
  private:

@@ -33,10 +33,10 @@ int milliseconds_until(std::uint64_t until_ns) {
 void ready_for_operations(int socket, std::uint64_t timeout_ns) {
   transport::set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   transport::keep_alive(socket, timeout_ns);
-  fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK);  // else requests end where they should wait
+  fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK);  // otherwise io_uring would not let requests wait
 }
 
-// Sockets are left out from the start: a child that is forked before they are a channel set's has none of them either.
+// Every socket is left out of SocketWatch as soon as it is made, so that no child that is forked meanwhile has it.
 void close_socket(int socket) {
   SocketWatch::closed(socket);
   close(socket);
@@ -71,7 +71,7 @@ Result<int> Listener::connect_to(const Member& member, std::uint64_t until_ns) {
   if (::connect(made, reinterpret_cast<const sockaddr*>(&member.address.address), member.address.length) != 0) {
     if (errno != EINPROGRESS) return failed("connect to");
     pollfd room{.fd = made, .events = POLLOUT, .revents = 0};
-    // A rank accepts while it waits to be accepted: else those after it would fill its accept queue.
+    // A rank accepts others while it connects: otherwise the ranks after it would fill its accept queue.
     while (poll(&room, 1, std::min(kPoll, milliseconds_until(until_ns))) <= 0 && now_ns() < until_ns) accept_for(0);
     int code = room.revents == 0 ? ETIMEDOUT : 0;
     socklen_t size = sizeof code;
@@ -84,12 +84,12 @@ Result<int> Listener::connect_to(const Member& member, std::uint64_t until_ns) {
   return made;
 }
 
-// Accepts who connects within that time, and takes the handshakes that have come.
+// Waits until a connection or a handshake comes, for that time at most. Then takes all that have come.
 void Listener::accept_for(int milliseconds) {
   std::vector<pollfd> watched;
   {
     const LockGuard guard(lock_);
-    // Where there was no descriptor for who connects, a listener would end the wait at once.
+    // If no descriptor was left for a connection, the listener stays readable and would end the wait at once.
     if (!std::exchange(full_, false)) {
       for (const int one : listeners_.descriptors) watched.push_back({.fd = one, .events = POLLIN, .revents = 0});
     }
@@ -98,7 +98,7 @@ void Listener::accept_for(int milliseconds) {
   poll(watched.data(), watched.size(), milliseconds);
   const LockGuard guard(lock_);
   for (const int listener : listeners_.descriptors) {
-    for (std::size_t i = 0; i < kMostPending; ++i) {  // the rest of them with the next call
+    for (std::size_t i = 0; i < kMostPending; ++i) {  // further ones: in the next call
       const int made = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (made < 0) {
         full_ = transport::cannot_accept(errno, kPurpose) || full_;
@@ -112,7 +112,7 @@ void Listener::accept_for(int milliseconds) {
     Handshake handshake;
     const ssize_t here = recv(one.socket, &handshake, sizeof handshake, MSG_PEEK);
     if (here == sizeof handshake) {
-      // What follows is an operation's.
+      // Takes the handshake only: the bytes after it belong to operations.
       const bool ours = recv(one.socket, &handshake, sizeof handshake, 0) == sizeof handshake &&
                         transport::Secret{.low = handshake.low, .high = handshake.high} == secret_ &&
                         accepted_.try_emplace({handshake.context, handshake.rank}, one.socket).second;
@@ -127,8 +127,8 @@ void Listener::accept_for(int milliseconds) {
   limit_pending();
 }
 
-// Closes the oldest where too many have not sent their handshake: those that have sent nothing and are not young.
-// Beyond the limit of connections any.
+// If more than kMostPending connections wait for their handshake, closes the oldest that have sent nothing and are not
+// young. If there are more than most_unauthenticated(), closes the oldest of any kind.
 void Listener::limit_pending() {
   const std::size_t most = transport::most_unauthenticated();
   const std::uint64_t now = now_ns();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The listener of a process for channel sets' connections.
+// The listener of a process for the connections of its channel sets.
 //
-// All ranks of a communicator connect in the call that makes it: each to those before it, and it accepts those after
-// it. A connection begins with a handshake: the job's secret, the rank, and the number that the rank it leads to has
-// for the communicator; then it carries nothing but the bytes of operations.
+// All ranks of a communicator connect in the MPI call that makes the communicator. Each connects to the ranks before it
+// in the group, and accepts those after it. A connection begins with a handshake: the job's secret, the rank that
+// connects, and the accepting rank's number for the communicator. Then it carries nothing but the bytes of operations.
 //
-// Thread-safety: connect() by any thread, several at once.
+// Thread-safety: connect() and port() by any thread, several at once.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ namespace urakata::chain {
 
 class Listener {
  public:
-  // Listens at the addresses `only`; empty: at all of this machine's.
+  // Listens at the addresses `only`, or at all addresses of this machine if that is empty. `rank`: this process's, in
+  // MPI_COMM_WORLD. `timeout_ns`: for connect(), and for connections without a sign of life (transport::keep_alive()).
   static Result<std::unique_ptr<Listener>> open(std::int32_t rank, transport::Secret secret, std::uint64_t timeout_ns,
                                                 std::span<const InterfaceAddress> only = {});
   ~Listener();
@@ -35,21 +36,22 @@ class Listener {
 
   struct Member {
     std::int32_t rank = 0;             // of MPI_COMM_WORLD
-    std::int32_t context = 0;          // its number for the communicator
-    transport::ListenAddress address;  // of its listener
+    std::int32_t context = 0;          // the member's number for the communicator
+    transport::ListenAddress address;  // of the member's listener
   };
-  // A connection to each other member, by rank of the group; `own` is this rank's. Returns when all are there, or with
-  // an error after the timeout. Blocks.
+  // Connects to all other members, which must call it, too. `members`: by rank of the group; `own`: this rank's index.
+  // Returns the connections, which the caller owns, by rank of the group. Waits for at most the timeout. Error: those
+  // that it had already are closed.
   Result<std::vector<Peer>> connect(std::span<const Member> members, std::size_t own);
 
  private:
   struct Handshake {
     std::uint64_t low = 0, high = 0;  // the job's secret
-    std::int32_t rank = 0;            // who connects
-    std::int32_t context = 0;         // of the communicator, for who is connected to
+    std::int32_t rank = 0;            // the rank that connects
+    std::int32_t context = 0;         // the accepting rank's number for the communicator
   };
   static_assert(sizeof(Handshake) == 24);
-  struct Pending {  // accepted, and its handshake has not come
+  struct Pending {  // an accepted connection whose handshake has not come
     int socket = -1;
     std::uint64_t since_ns = 0;
   };
@@ -66,11 +68,11 @@ class Listener {
   const std::uint64_t timeout_ns_;
   transport::ListenSockets listeners_;
 
-  // Under the lock, by anyone.
+  // Under the lock, by any thread.
   Mutex lock_;
-  bool full_ URAKATA_GUARDED_BY(lock_) = false;             // the last call found no descriptor for who connects
+  bool full_ URAKATA_GUARDED_BY(lock_) = false;             // no descriptor was left for a connection
   std::vector<Pending> pending_ URAKATA_GUARDED_BY(lock_);  // the oldest first
-  // (own context, rank): not taken yet
+  // Connections that connect() has not taken yet, by this rank's number for the communicator and the other rank.
   std::map<std::pair<std::int32_t, std::int32_t>, int> accepted_ URAKATA_GUARDED_BY(lock_);
 };
 

@@ -17,7 +17,7 @@
 namespace urakata::chain {
 namespace {
 
-constexpr unsigned kSilent = 2;
+constexpr unsigned kSilent = 2;                            // checks in a row at which a lost peer was silent
 constexpr std::size_t kDiscarded = std::size_t{1} << 20U;  // bytes, in one call
 
 bool has_ended(int connection) {
@@ -26,7 +26,7 @@ bool has_ended(int connection) {
   return getsockopt(connection, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_state != TCP_ESTABLISHED;
 }
 
-// It may stand behind bytes that operations have not read yet, and stays.
+// Whether the peer has sent the byte that says that it leaves. Leaves the byte there.
 bool said_goodbye(int connection) {
   char byte = 0;
   return recv(connection, &byte, 1, MSG_OOB | MSG_PEEK | MSG_DONTWAIT) == 1;
@@ -74,7 +74,7 @@ bool PeerConnections::lost_one_of(std::uint64_t waited_for) {
     const std::uint64_t peer = std::uint64_t{1} << i;
     const int connection = peers_[i].socket;
     if (connection < 0 || (others_left_ & peer) != 0) continue;
-    const bool ended = has_ended(connection);  // before the other question: what was said has come by then
+    const bool ended = has_ended(connection);  // asked first: by the end, the byte has come, too
     if (said_goodbye(connection)) {
       others_left_ |= peer;
     } else if (ended && (waited_for & peer) != 0) {

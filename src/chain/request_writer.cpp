@@ -16,8 +16,8 @@ std::size_t requests_of(const ChainedOperation& operation, const ChainedOperatio
   return requests;
 }
 
-// Each chain signals its end; of an operation behind another the first chain waits for the end of each chain of that
-// one, then lets the others begin.
+// Each chain signals its end. If there is an operation before this one, the first chain waits for the end of each chain
+// of that operation, and then lets the other chains begin.
 void RequestWriter::put(ChainedOperation& operation, const ChainedOperation* before) {
   const ChainedSchedule& schedule = *operation.schedule;
   const std::size_t number = operation.number;
@@ -78,7 +78,7 @@ void RequestWriter::put_entry(const ChainedOperation& operation, std::size_t at)
 }
 
 void RequestWriter::tell(const ChainedOperation& operation, std::size_t at, std::int32_t value) const {
-  if (value == -ECANCELED) return;  // for what is told of another
+  if (value == -ECANCELED) return;  // a consequence of another request's failure
   const Entry* const entry = at != RequestId::kBetween ? &operation.schedule->entries[at] : nullptr;
   if (entry == nullptr || entry->act == Act::signal || entry->act == Act::wait) {
     log::error("a gate between chains failed: %s", std::strerror(value < 0 ? -value : EIO));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernel is given to run a chained operation: the requests of its entries, and those that order it behind the
-// operation before it.
+// Writes the requests by which the kernel runs a chained operation: those of its entries, and those that make it wait
+// for the operation before it.
 //
-// Thread-safety: under the channel set's lock. While requests are in flight the kernel reads and writes words of the
-// writer's, so it stays at its place and outlives them.
+// Thread-safety: under the channel set's lock. While requests are in flight, the kernel reads and writes members of the
+// writer. So the writer keeps its address, and outlives the requests.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 namespace urakata::chain {
 
-// A request, as its number in the ring names it: its operation's number, and its entry in the schedule.
+// What Ring::Submission::number says of a request: the operation's number, and the entry in its schedule.
 struct RequestId {
   static constexpr unsigned kShift = 32;
-  static constexpr std::size_t kBetween = ~std::uint32_t{0};  // for an entry: a gate between operations
+  static constexpr std::size_t kBetween = ~std::uint32_t{0};  // in the place of an entry: a gate between operations
 
   static RequestId of(std::uint64_t number) {
     return {.operation = number >> kShift, .entry = number & ((std::uint64_t{1} << kShift) - 1)};
@@ -35,11 +35,11 @@ class RequestWriter {
   RequestWriter(const RequestWriter&) = delete;
   RequestWriter& operator=(const RequestWriter&) = delete;
 
-  // Puts all requests of an operation, requests_of() of them, into the newest ring, which has room. `before`: the
-  // operation that it waits for, which signals; nullptr: none.
+  // Puts all requests of an operation into the newest ring, which must have room for requests_of() requests. `before`:
+  // the operation that it waits for, whose `signals` must be set; nullptr: none.
   void put(ChainedOperation& operation, const ChainedOperation* before);
-  // Tells the user what has failed: a request of the operation's, by its entry, ended with this value, a negative errno
-  // or too few bytes.
+  // Tells the user that a request has failed. `at`: its RequestId::entry. `value`: a negative errno, or the number of
+  // bytes that it has moved.
   void tell(const ChainedOperation& operation, std::size_t at, std::int32_t value) const;
 
  private:
@@ -48,10 +48,11 @@ class RequestWriter {
 
   const PeerConnections& peers_;
   Rings& rings_;
-  // By the kernel: what messages without payload, and gates, move.
+  // Memory for the bytes of messages without payload, and of gates. The kernel reads and writes it.
   std::uint64_t token_in_ = 0, token_out_ = 0, signal_ = 1;
 };
 
+// Number of requests that put() writes.
 std::size_t requests_of(const ChainedOperation& operation, const ChainedOperation* before);
 
 }  // namespace urakata::chain

@@ -13,10 +13,10 @@
 namespace urakata::chain {
 namespace {
 
-// Room for results of operations that wait for their owner to poll. (More than that the kernel would keep aside, which
-// costs it memory and us a call.)
-constexpr unsigned kResults = 4;  // times the room
-constexpr unsigned kLeast = 64;
+// Room for results that wait until they are taken, in multiples of the room for requests. The kernel would keep further
+// results aside, which costs it memory, and us a system call.
+constexpr unsigned kResults = 4;
+constexpr unsigned kLeast = 64;  // room for requests
 
 std::string why(int code) {
   const std::string begin = "the kernel gives no io_uring (" + std::string(std::strerror(code)) + "): ";

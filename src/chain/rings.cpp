@@ -13,7 +13,7 @@
 namespace urakata::chain {
 namespace {
 
-constexpr unsigned kFirstRoom = 512;  // requests of one operation; a larger one gets a larger ring
+constexpr unsigned kFirstRoom = 512;  // requests; an operation with more gets a larger ring
 
 }  // namespace
 

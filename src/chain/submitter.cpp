@@ -23,7 +23,7 @@ void Submitter::forget(ChannelSet& channel_set) {
   while (submits_ == &channel_set) between_.wait(lock_);
 }
 
-// Asleep it runs what the kernel has for its requests, too.
+// While the thread sleeps, the kernel runs its requests in its time.
 void Submitter::run() {
   for (;;) {
     const std::uint32_t seen = calls_.load(std::memory_order_acquire);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who submits to the rings of a process: the thread that called MPI_Init, itself, and for all others a thread of ours,
-// made when it is first needed.
+// Which threads of a process submit to its rings. The thread that called MPI_Init submits itself. For all other threads
+// a thread of ours submits, made when it is first needed; if it cannot be made, they submit themselves.
 //
-// Thread-safety: hand_over() and forget() by any thread; made and stopped by the thread that calls MPI_Init and
-// MPI_Finalize.
+// Thread-safety: by_itself(), hand_over() and forget() by any thread; constructor, stop() and destructor by the thread
+// that calls MPI_Init and MPI_Finalize.
 #pragma once
 
 #include <pthread.h>
@@ -28,14 +28,14 @@ class Submitter {
   Submitter(const Submitter&) = delete;
   Submitter& operator=(const Submitter&) = delete;
 
-  // Is the calling thread the one whose requests live as long as the program?
+  // Whether the calling thread is the one that made this object, whose requests live as long as the program.
   bool by_itself() const { return pthread_equal(owner_, pthread_self()) != 0; }
-  // Has the thread of ours submit the channel set's next operation. False: there is no such thread.
+  // Has our thread call submit() of the channel set. False: that thread could not be made.
   bool hand_over(ChannelSet& channel_set);
-  // The channel set is about to go: what was handed over of it is not submitted. Waits for what is being submitted of
-  // it.
+  // To be called before the channel set is destroyed. Drops what was handed over for it, and waits while our thread is
+  // submitting for it.
   void forget(ChannelSet& channel_set);
-  // Nothing of any channel set is in flight any more.
+  // Ends our thread, if there is one. No operation of any channel set may be in flight.
   void stop();
 
  private:
@@ -44,9 +44,9 @@ class Submitter {
   const pthread_t owner_;
   Mutex lock_;
   std::deque<ChannelSet*> queue_ URAKATA_GUARDED_BY(lock_);
-  ChannelSet* submits_ URAKATA_GUARDED_BY(lock_) = nullptr;  // whose operation the thread of ours is submitting
-  std::condition_variable_any between_;                      // it submits none
-  std::atomic<std::uint32_t> calls_{0};                      // futex word: grows with each operation, and at the end
+  ChannelSet* submits_ URAKATA_GUARDED_BY(lock_) = nullptr;  // the one our thread submits for; nullptr: none
+  std::condition_variable_any between_;                      // signalled when `submits_` becomes nullptr
+  std::atomic<std::uint32_t> calls_{0};                      // futex word: grows with each hand_over(), and in stop()
   std::atomic<bool> stopping_{false};
   std::unique_ptr<ProgressThread> thread_;
 };

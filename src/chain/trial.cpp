@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether the kernel does what engine kernel needs, found out by trying: versions and settings say too little.
+// Finds out by trying whether the kernel can run chains: versions and settings say too little.
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,9 +14,9 @@
 namespace urakata::chain {
 namespace {
 
-constexpr std::uint64_t kTimeout = 1'000'000'000;  // ns; all of it is local
+constexpr std::uint64_t kTimeout = 1'000'000'000;  // ns; nothing leaves this process
 
-// Descriptors that are closed in the end.
+// Descriptors that the destructor closes.
 class Descriptors {
  public:
   ~Descriptors() {
@@ -28,7 +28,7 @@ class Descriptors {
   int gate = -1;
 };
 
-// The next result, or a negative errno where none comes.
+// The value of the next result; -ETIMEDOUT if none comes. `number`: of its request.
 std::int32_t next(Ring& ring, std::uint64_t& number) {
   Ring::Outcome outcome;
   for (const std::uint64_t begin = now_ns(); !ring.take(outcome);) {
@@ -54,7 +54,7 @@ std::string why_no_chains() {
   std::uint64_t one = 1;
   std::uint64_t got = 0;
   constexpr std::uint32_t kWord = sizeof one;
-  // Eight bytes, then a signal, for which another chain waits.
+  // One chain: receives eight bytes, then signals. Another chain waits for the signal.
   ring.put({.kind = Ring::Kind::receive,
             .linked = true,
             .descriptor = our.sockets[0],

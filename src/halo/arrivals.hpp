@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiving ends whose payload has arrived in the present exchange, in order of arrival. Endpoints without
-// bytes come first.
+// The receiving ends whose payload has arrived in the present exchange, in order of arrival. Ends without bytes come
+// first.
 //
 // Thread-safety: by one thread at a time. After the constructor and add_end() of all ends nothing allocates.
 #pragma once
@@ -17,23 +17,23 @@ class Arrivals {
  public:
   Arrivals(std::size_t channels, std::size_t ends) : ends_(channels) { arrived_.reserve(ends); }
 
-  // Setup: the end lies in this channel. `empty`: it has no bytes.
+  // To be called in setup, once for each end. `channel`: the channel that has it. `empty`: whether it has no bytes.
   void add_end(std::uint32_t channel, std::uint32_t end, bool empty) {
     ends_[channel].push_back(end);
     if (empty) empty_.push_back(end);
   }
   std::span<const std::uint32_t> ends_of(std::uint32_t channel) const { return ends_[channel]; }
 
-  // A new exchange begins.
+  // Begins a new exchange, in which only ends without bytes have arrived.
   void begin() {
     told_ = 0;
     arrived_.assign(empty_.begin(), empty_.end());
   }
-  // The payload of the channel has arrived.
+  // Adds the ends of a channel whose payload has arrived.
   void add(std::uint32_t channel) { arrived_.insert(arrived_.end(), ends_[channel].begin(), ends_[channel].end()); }
-  // Whether next() has one.
+  // Whether next() will return an end.
   bool any() const { return told_ != arrived_.size(); }
-  // The next end, each once in an exchange.
+  // Returns the next end, each once in an exchange; nullopt: all that have arrived have been returned.
   std::optional<std::size_t> next() {
     if (!any()) return std::nullopt;
     return arrived_[told_++];

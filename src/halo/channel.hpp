@@ -4,10 +4,10 @@
 // If a rank stands in the list of neighbours several times, the payloads of these entries may share a channel
 // (segments.hpp).
 //
-// A neighbourhood channel is all channels of one rank in one neighbourhood (neighbourhood_channel.hpp). Each rank numbers
-// its exchanges 1, 2, 3... A *sequence flag* is such a number; in a mailbox slot it is k << kPutKindBits | PutKind. A
-// rank stores the flag after the data that it announces (release), and the other rank polls for it (acquire). Flags only
-// grow.
+// A neighbourhood channel is all channels of one rank in one neighbourhood (neighbourhood_channel.hpp). Each rank
+// numbers its exchanges 1, 2, 3... A *sequence flag* is the number k of an exchange; in a mailbox slot it is
+// k << kPutKindBits | PutKind. A rank stores the flag after the data that the flag announces (release), and the other
+// rank polls for it (acquire). Flags only grow.
 //
 //     at the receiver, written by the sender   a mailbox of two slots, two bounce buffers
 //     at the sender, written by the receiver   a ready flag, if the channel is direct or one-way
@@ -21,17 +21,17 @@
 //                  receiver's;
 //     bounced      the channel has a bounce buffer, and the payload cannot go direct: the sender copies into the bounce
 //                  buffer. In its own exchange k the receiver copies the payload from there into its elements;
-//     rendezvous   there is no bounce buffer (the payload is long, or Costs::bounce_budget is used up): the mailbox slot
-//                  holds an RTS with the address of the payload. Once both ranks are in exchange k, each claims pieces
-//                  and copies them until none is left. If only one of them is in MPI, it copies all;
+//     rendezvous   there is no bounce buffer (the payload is long, or Costs::bounce_budget is used up): the mailbox
+//                  slot holds an RTS with the address of the payload. Once both ranks are in exchange k, each claims
+//                  pieces and copies them until none is left. If only one of them is in MPI, it copies all;
 //     pulled       a rendezvous of one piece that the receiver copies: in a symmetric relation, from Costs::pull_least
 //                  bytes on, unless the blocks are short. Each rank then has one payload to copy, and the processor
 //                  prefetches reads from another rank's memory, but not writes to it. If several polls of the sender
 //                  have moved nothing, the receiver probably computes: if it has begun k, the sender copies.
 //
 // Invariants
-//   1. A rank begins exchange k + 1 only when its exchange k is complete on all channels: all payloads for it have arrived, and all its
-//      own payloads have left their source.
+//   1. A rank begins exchange k + 1 only when its exchange k is complete on all channels: all payloads for it have
+//      arrived, and all its own payloads have left their source.
 //   2. The buffers of k's index belong to the sender from its begin of k until it stores the flag k, then to the
 //      receiver until the receiver has completed k. The sender may use them for k only when the receiver has completed
 //      k - 2. The sender knows this from one of two facts:
@@ -49,9 +49,9 @@
 //      the receiver. The receiver says when it will read no more (`by_receiver`).
 //   6. Channels without bytes carry nothing: they have no flags, and prove nothing for 2a.
 //   7. A rank never touches the memory of the other end after it has stored `sender_gone` or `receiver_gone` there, nor
-//      the elements of the other rank after `sender_failed` or `receiver_failed`. A neighbourhood channel that has failed
-//      stores the latter at all its neighbours in the space. It ends an exchange only when those with channels under
-//      way have stored theirs here, too.
+//      the elements of the other rank after `sender_failed` or `receiver_failed`. A neighbourhood channel that has
+//      failed stores the latter two at all its neighbours in the space. Each channel of its exchange then ends when the
+//      payload is complete, or when the neighbour has stored its own `sender_failed` or `receiver_failed` here.
 //
 // Every store that the other rank may sleep for is followed by Port::wake(). Any change of this memory's layout or
 // meaning needs a new p2p::Port::kProtocol: ranks of different builds do not share memory.
@@ -93,7 +93,7 @@ struct alignas(kLine) ReadyFlag {
 // The state of a rendezvous payload that both ranks may copy. The receiver takes pieces from the front, the sender from
 // the back. The sender resets it before it announces the rendezvous.
 struct alignas(kLine) Share {
-  // Number of attempts to claim; those below the number of pieces succeed. Relaxed.
+  // Number of attempts to claim a piece. As many of them succeed as there are pieces, the first ones. Relaxed.
   std::atomic<std::uint64_t> claimed{0};
   // Number of pieces that each rank has copied. Stored once in a rendezvous, release, when no piece is left to claim; a
   // rank that has copied none does not store.
@@ -126,7 +126,8 @@ struct alignas(kLine) OutChannel {
   std::vector<Segment> source;
   std::uint64_t bytes = 0;  // payload bytes of all segments
   p2p::Port* sender = nullptr;
-  // Set by the receiver in join(), constant after the barrier in setup (neighbourhood_channel.hpp). The sender sets the size of the vectors.
+  // Set by the receiver in join(), constant after the barrier in setup (neighbourhood_channel.hpp). The sender sets the
+  // size of the vectors.
   InChannel* in = nullptr;
   p2p::Port* receiver = nullptr;
   MailboxSlot* mailbox = nullptr;

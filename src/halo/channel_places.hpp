@@ -2,9 +2,9 @@
 // Which channel, and which of its segments, each end of a neighbourhood channel has. One object for the sending
 // ends, one for the receiving ones.
 //
-// Endpoints between the same two ranks of a space share a channel if their payloads together have less than
-// Costs::shared_most bytes. Each other end has a channel of its own. Both ranks of a channel decide alike, since
-// the decision rests on sums of bytes only.
+// All ends with bytes to the same rank of the space share a channel if their payloads together have less than
+// Costs::shared_most bytes, and so do all ends with bytes from the same rank. Each other end has a channel of its own.
+// Both ranks of a channel decide alike, since Costs::shared_most and the sums of bytes are the same for both.
 //
 // Thread-safety: constant.
 #pragma once

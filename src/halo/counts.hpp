@@ -14,7 +14,7 @@ struct Counts {
   std::uint64_t bounced = 0;     // payloads put into a bounce buffer
   std::uint64_t rendezvous = 0;  // payloads that stayed at the sender until both ranks were in the exchange
   std::uint64_t put_frames = 0;  // frames to ranks on other nodes, one for each slice of a payload
-  std::uint64_t held = 0;        // puts, on any way, whose buffer was not free when the exchange began
+  std::uint64_t held = 0;        // puts that could not begin with the exchange: no free buffer, or receiver not ready
   std::uint64_t bytes = 0;       // bytes of payload sent
 
   std::uint64_t ready_flags = 0;  // ready flags stored at neighbours, and ready frames sent

@@ -32,8 +32,8 @@
 // caller that waits is told, and tells all remaining neighbours (put_over). All ranks that channels connect hear of
 // the failure this way, and none hangs.
 //
-// Thread-safety: the public functions by one thread at a time, the one that uses the neighbourhood channel; the
-// functions of the sink by any thread that polls the wire.
+// Thread-safety: failed() by any thread; the other public functions by one thread at a time, the one that uses the
+// neighbourhood channel; the functions of the sink by any thread that uses the wire, under the wire's lock.
 #pragma once
 
 #include <algorithm>
@@ -61,8 +61,8 @@ class FarChannels final : private transport::PutSink {
 
   // Number by which frames to this rank name this object. Valid after enter().
   std::int32_t number() const { return number_; }
-  std::size_t size() const { return out_.size() + in_.size(); }
-  std::size_t sources() const { return in_.size(); }
+  std::size_t size() const { return out_.size() + in_.size(); }  // number of channels
+  std::size_t sources() const { return in_.size(); }             // number of receiving channels
 
   // Add an end with bytes. To be called before enter(). `rank`: the wire's number of the other rank. Return the
   // channel's number at this rank.
@@ -83,11 +83,12 @@ class FarChannels final : private transport::PutSink {
   // Joins the receiving end `in` with channel `out` of the sender's object number `sink`, and tells the sender.
   void join(std::uint32_t in, std::int32_t sink, std::uint32_t out);
 
-  // Starts exchange k of a receiving end.
+  // Starts exchange k of a receiving end with elements at `address`.
   void begin_in(std::uint64_t k, std::uint32_t in, std::byte* address, Counts& counts);
-  // Sends the ready frames of exchange k. To be called after begin_in() of all receiving ends.
+  // Sends the ready frames of exchange k to the ranks that need them. To be called after begin_in() of all receiving
+  // ends.
   void tell_ready(std::uint64_t k, Counts& counts);
-  // As begin(), advance() and can_progress() of OutChannel.
+  // As begin(), advance() and can_progress() of OutChannel, with elements at `address`.
   bool begin_out(std::uint64_t k, std::uint32_t out, std::byte* address, Counts& counts);
   bool advance(std::uint64_t k, std::uint32_t out, Counts& counts);
   bool can_progress(std::uint64_t k, std::uint32_t out) const;
@@ -180,7 +181,7 @@ class FarChannels final : private transport::PutSink {
   std::deque<Out> out_;
   std::deque<In> in_;
   std::int32_t number_ = kNone;  // set by enter()
-  Mutex lock_;
+  Mutex lock_;                   // guards the arrivals of all channels; taken inside the wire's lock, if both are
   std::atomic<bool> failed_{false};
 };
 

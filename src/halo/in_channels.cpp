@@ -54,7 +54,7 @@ void InChannels::assign_bounce_buffers(BounceMemory& memory, const Costs& costs)
          .short_blocks = std::ranges::any_of(ends, [this](std::uint32_t end) { return has_short_blocks(given_[end]); }),
          .ends = ends.size()});
   }
-  // Assumes that no channel gets bounce buffers: which ones do is only known afterwards.
+  // Reserves the bytes for slices as if no channel got bounce buffers: which ones do is only known afterwards.
   memory.assign(channels_, facts, costs, far_ != nullptr ? far_->most_rooms() : 0);
   for (std::uint32_t i = 0; i < channels_.size(); ++i) {
     const InChannel& channel = channels_[i];

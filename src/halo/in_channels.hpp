@@ -5,7 +5,7 @@
 // A channel inside the space is an InChannel (channel.hpp). A channel between nodes has a number in FarChannels, and
 // uses only `bytes` and the bounce buffers of its InChannel.
 //
-// Thread-safety: by one thread at a time. After setup nothing allocates. The address must not change.
+// Thread-safety: by one thread at a time. After setup nothing allocates. The object must keep its address.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ class FarChannels;
 
 class InChannels {
  public:
-  // `receivers`: the peers that this rank sends bytes to, sorted. `far`: nullptr if no end is
-  // ChannelEnd::by_wire(). Outlives the object, as `port` does.
+  // `receivers`: the peers that this rank sends bytes to, sorted. `far` may be nullptr if no end is
+  // ChannelEnd::by_wire(). `port` and `far` must outlive the object.
   InChannels(p2p::Port& port, std::span<const ChannelEnd> ends, std::span<const std::uint32_t> receivers,
              const Costs& costs, FarChannels* far);
   InChannels(const InChannels&) = delete;
@@ -44,7 +44,7 @@ class InChannels {
   // Number of ends with bytes.
   std::size_t sources() const { return sources_; }
 
-  // A new exchange begins: only ends without bytes have arrived.
+  // Begins a new exchange, in which only ends without bytes have arrived. To be called before begin().
   void forget_arrivals() { arrivals_.begin(); }
   // Starts exchange k with elements at `to`.
   void begin(std::uint64_t k, std::byte* to, Counts& counts);
@@ -55,7 +55,7 @@ class InChannels {
   // Number of channels whose payload has not arrived.
   std::size_t waiting() const { return waiting_.size(); }
 
-  // Whether the payload of the end has arrived. `takes`: takes it if it has come.
+  // Whether the payload of the end has been taken. `takes`: whether to take it now, if it has come.
   bool ready(std::uint64_t k, std::size_t end, bool takes, Counts& counts);
   Arrivals& arrivals() { return arrivals_; }
 
@@ -63,7 +63,8 @@ class InChannels {
   bool told_of_failure() const;
   // Tells the senders in the space that this rank has failed.
   void tell_failure() const;
-  // After a failure: waits no longer for senders that have said so, or whose payload can be taken without them.
+  // After a failure: stops waiting for senders on other nodes, for senders that have said that they have failed, and
+  // for those whose payload is complete without them.
   void give_up(std::uint64_t k, Counts& counts);
 
   void retire() const;

@@ -74,8 +74,8 @@ bool NeighbourhoodChannel::told_of_failure() {
   return true;
 }
 
-// Invariant 7 of channel.hpp. A neighbour that has completed the exchange may not say for long that it has failed. Its
-// payloads have come by then, and those to it have left.
+// Invariant 7 of channel.hpp. A neighbour that has completed the exchange may take long to say that it has failed. This
+// rank need not wait for that: the neighbour's payloads have come by then, and payloads to it have left.
 void NeighbourhoodChannel::end_failed() {
   failed_.store(true, std::memory_order_relaxed);
   out_.tell_failure();

@@ -64,7 +64,7 @@ class FarChannels;
 
 class NeighbourhoodChannel {
  public:
-  // `wire` must outlive the object; nullptr if no end is far.
+  // `port` and `wire` must outlive the object. `wire` may be nullptr if no end is ChannelEnd::by_wire().
   NeighbourhoodChannel(p2p::Port& port, std::span<const ChannelEnd> out, std::span<const ChannelEnd> in,
                        const Costs& costs = {}, transport::PutWire* wire = nullptr);
   NeighbourhoodChannel(const NeighbourhoodChannel&) = delete;
@@ -84,8 +84,8 @@ class NeighbourhoodChannel {
   bool can_progress() const;
   bool complete() const { return under_way() == 0; }
   bool failed() const;
-  // Whether there are channels with bytes inside this space, to the rank itself too; whether there are any between
-  // nodes.
+  // Whether there are channels with bytes inside this space (also to the rank itself), and whether there are any
+  // between nodes.
   bool any_near() const { return near_; }
   bool any_far() const { return far_ != nullptr; }
   // Bytes of the longest payload to or from another node; 0 if there is none.
@@ -98,8 +98,8 @@ class NeighbourhoodChannel {
 
   // Whether the payload of this end has arrived. Makes progress if it has not.
   bool ready(std::size_t in);
-  // The next end whose payload has arrived, in order of arrival; each once in an exchange. Makes progress if
-  // there is none. nullopt: all have been returned, or the next has not arrived.
+  // The next end whose payload has arrived, in order of arrival; each once in an exchange. Makes progress if there is
+  // none. nullopt: all ends that have arrived have been returned.
   std::optional<std::size_t> ready_any();
 
   void retire();
@@ -124,7 +124,7 @@ class NeighbourhoodChannel {
   std::atomic<bool> failed_{false};  // stored by the thread that uses the object, relaxed; read by any
 
   std::uint64_t exchange_ = 0;  // number of the present exchange
-  unsigned in_vain_ = 0;        // number of progress() calls without progress in the present exchange
+  unsigned in_vain_ = 0;        // number of progress() calls that moved nothing, in the present exchange
   Counts counts_;
 };
 

@@ -5,7 +5,7 @@
 // A channel inside the space is an OutChannel (channel.hpp). A channel between nodes has a number in FarChannels, and
 // uses only `bytes` and `source` of its OutChannel.
 //
-// Thread-safety: by one thread at a time. After the constructor nothing allocates. The address must not change.
+// Thread-safety: by one thread at a time. After the constructor nothing allocates. The object must keep its address.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ class FarChannels;
 
 class OutChannels {
  public:
-  // `shared_most` as in Costs. `far`: nullptr if no end is ChannelEnd::by_wire(). Outlives the object, as `port`
-  // does.
+  // `shared_most` as in Costs. `far` may be nullptr if no end is ChannelEnd::by_wire(). `port` and `far` must outlive
+  // the object.
   OutChannels(p2p::Port& port, std::span<const ChannelEnd> ends, std::uint64_t shared_most, FarChannels* far);
   OutChannels(const OutChannels&) = delete;
   OutChannels& operator=(const OutChannels&) = delete;
@@ -53,7 +53,8 @@ class OutChannels {
   bool told_of_failure() const;
   // Tells the receivers in the space that this rank has failed.
   void tell_failure() const;
-  // After a failure: waits no longer for receivers that have said so, or have all of the payload.
+  // After a failure: stops waiting for receivers on other nodes, for receivers that have said that they have failed,
+  // and for those that have the whole payload.
   void give_up(std::uint64_t k);
 
   void retire() const;

@@ -17,8 +17,8 @@ using collectives::kRecvBuffer;
 using collectives::operator+;  // NOLINT(misc-unused-using-decls): of lists of nodes
 using collectives::Partition;
 
-// The inputs of all ranks of this rank's site on `leader`, where the result lands in `result`. Returns there the nodes
-// of the result, elsewhere those that read the input.
+// Combines the inputs of all ranks of this rank's site into `result` on `leader`. Returns the nodes that write the
+// result on the leader, and those that read the input on other ranks.
 Nodes within(Plan& plan, const Placement& placement, Rank leader, Piece input, Piece result, std::uint32_t step) {
   const Rank me = plan.rank();
   if (me != leader) return plan.send(leader, input, step);
@@ -103,7 +103,7 @@ Built allreduce(const Arguments& arguments, const Placement& placement, std::uin
       multicast(plan, placement, tree, result, step + 3, made, {});
       continue;
     }
-    // Reduce-scatter and allgather: each site combines a part of the share.
+    // Reduce-scatter and allgather between the leaders: each site combines one part of the share.
     const Partition parts = Partition::even(result.bytes, arguments.element, sites);
     const auto part = [&](Site of) {
       Piece piece = parts.block(kRecvBuffer, of);

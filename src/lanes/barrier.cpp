@@ -31,7 +31,7 @@ Built barrier(const Arguments& arguments, const Placement& placement) {
   Tree tree(arguments.ranks);
   tree.add_all(placement.leader(site, 0), placement.members(site));
 
-  std::vector<schedule::NodeId> before;  // whatever this rank tells its children
+  std::vector<schedule::NodeId> before;  // what this rank has to hear before it releases its children
   for (const Rank child : tree.children(me)) before.push_back(hear(child, kUp));
   const auto after_all = [&](schedule::NodeId node, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) builder.after(before[i], node);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The builders behind lanes.hpp, one file for each operation.
+// The builders behind lanes::build() (lanes.hpp): barrier in barrier.cpp, scatter and gather in scatter.cpp, bcast and
+// allgather in bcast.cpp, reduce and allreduce in allreduce.cpp. Arguments as there, but `lanes` is in lane_range() and
+// arguments.segment is not 0.
 #pragma once
 
 #include <cstdint>

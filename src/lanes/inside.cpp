@@ -10,10 +10,10 @@ namespace {
 
 using collectives::Operation;
 
-// Of a binomial tree over so many nodes: how many the first hands on to, which is how many hops the last is away, too.
+// Number of children of the root of a binomial tree over so many nodes. No node is more hops away from the root.
 std::uint32_t children(std::uint32_t nodes) { return static_cast<std::uint32_t>(std::bit_width(nodes - 1)); }
 
-// The part of a buffer that a node sends when the buffer goes to all of its site. Each of `lanes` leaders
+// The part of a buffer that a leader's node sends when the buffer goes to all of its site. Each of `lanes` leaders
 // sends its share to its children and forwards the shares of other leaders. Forwarding in the rest of each
 // tree falls evenly on all nodes.
 double handed_on(std::uint32_t nodes, std::uint32_t lanes) {
@@ -22,7 +22,7 @@ double handed_on(std::uint32_t nodes, std::uint32_t lanes) {
   return (own + (some - 1) * (nodes - 1 - own) / (nodes - 1)) / some;
 }
 
-// One site of the two.
+// What is needed of one of the two sites.
 struct Here {
   double ranks;
   std::uint32_t nodes;
@@ -35,7 +35,7 @@ struct Here {
   double others() const { return nodes - 1; }
 };
 
-// All of a site's ranks receive the buffers of all: their own and those of the other site.
+// H of an allgather: all ranks of site `here` receive the blocks of both sites' ranks, of `bytes` bytes each.
 double gathered(const Here& here, const Here& there, std::uint32_t lanes, double bytes) {
   const double own = bytes * here.ranks, come = bytes * there.ranks;
   const double crosses = own / here.leaders;
@@ -43,7 +43,8 @@ double gathered(const Here& here, const Here& there, std::uint32_t lanes, double
   return std::max(own + come - own / here.nodes, sent);
 }
 
-// Each site leader reduces its share of what all nodes have, exchanges it with another site's, and hands the result on.
+// H of an allreduce: each leader reduces its share inside the site, exchanges it with the other site, and sends the
+// result to the nodes of its site.
 double reduced(const Here& here, std::uint32_t lanes, double bytes) {
   const double share = 1 / here.leaders;
   const double received = here.others() * share + share + (1 - share);
@@ -57,14 +58,15 @@ Inside inside(Operation operation, const collectives::Arguments& arguments, cons
               Site other, std::uint32_t lanes) {
   const auto bytes = static_cast<double>(arguments.bytes);
   const Here home(placement, one, lanes), far(placement, other, lanes);
-  const double most = std::max(lanes, 1U), elsewhere = home.nodes == 1 ? 0 : (most - 1) / most;  // not the root's lane
+  // `elsewhere`: the part of the lanes whose leader is not the root.
+  const double most = std::max(lanes, 1U), elsewhere = home.nodes == 1 ? 0 : (most - 1) / most;
   const std::uint32_t to_leaders = elsewhere > 0 ? 1 : 0, from_leaders = far.nodes > 1 ? 1 : 0;
   switch (operation) {
     case Operation::scatter:
     case Operation::gather: {
-      const double served = bytes * home.ranks * home.others() / home.nodes;  // of the root's own site
+      const double served = bytes * home.ranks * home.others() / home.nodes;  // to or from the root's own site
       const double crosses = bytes * far.ranks;
-      // Over any lane: what crosses leaves the root's node for a leader, or directly.
+      // Over any lane: what crosses leaves or enters the root's node, by way of a leader or directly.
       if (lanes == 0) return {.bytes = crosses + served};
       return {.bytes = std::max(crosses + served, crosses / far.leaders), .hops = to_leaders + from_leaders};
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an operation between sites has nodes move: the part of the model (lanes/model.hpp) that its schedules decide.
+// How much an operation between sites makes nodes send and receive: the terms H and h of the model (lanes/model.hpp),
+// which follow from the schedules.
 //
-// What crosses counts as what goes to nodes near by: both leave a node by its own link, or come by it. What it sends
-// and what it receives do not hinder each other.
-//
-// Nodes count, and not ranks: what ranks of a node have for each other takes no network.
+// Bytes that cross the long link count as those to nodes of the same site, since both use the node's own link. A node's
+// sends and receives do not hinder each other. Nodes are counted, and not ranks: what ranks of one node send each other
+// uses no network.
 //
 // Thread-safety: all by any thread.
 #pragma once
@@ -17,11 +17,11 @@
 namespace urakata::lanes {
 
 struct Inside {
-  double bytes = 0;        // that the busiest node sends, or receives: H
-  std::uint32_t hops = 0;  // of a segment, before it crosses and after: h
+  double bytes = 0;        // H: bytes that the busiest node sends, or that it receives
+  std::uint32_t hops = 0;  // h: hops of a segment inside the sites, before and after it crosses
 };
-// Of an operation with a schedule between sites, from site `one` (of a rooted one the root's) to `other`; lanes as
-// build() has them.
+// For an operation that lanes::covers(), between sites `one` and `other`. The root of a rooted operation is at `one`.
+// `lanes`: as lanes::build() takes it.
 Inside inside(collectives::Operation operation, const collectives::Arguments& arguments, const Placement& placement,
               Site one, Site other, std::uint32_t lanes);
 

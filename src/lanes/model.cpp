@@ -15,15 +15,15 @@ namespace {
 using collectives::Arguments;
 using collectives::Operation;
 
-// What crosses a link.
+// What crosses a link in an operation.
 struct Crossing {
-  double bytes = 0;  // in the direction in which there are more
+  double bytes = 0;  // X: in the direction in which more bytes cross
   double delays = 1;
   Way way = {};
   Inside within = {};
 };
 
-// Between two sites; of an operation with a root it is at `one`.
+// What crosses between two sites. The root of a rooted operation is at `one`.
 Crossing crossing(Operation operation, const Arguments& arguments, const Placement& placement, Site one, Site other,
                   std::uint32_t lanes) {
   const auto bytes = static_cast<double>(arguments.bytes);
@@ -40,7 +40,7 @@ Crossing crossing(Operation operation, const Arguments& arguments, const Placeme
       what.bytes = bytes * there;
       break;
     case Operation::allgather:
-    case Operation::allgatherv:  // whose `bytes` are those of the mean block
+    case Operation::allgatherv:  // arguments.bytes: those of the mean block
       what.bytes = bytes * std::max(there, static_cast<double>(placement.members(one).size()));
       break;
     case Operation::allreduce:
@@ -63,26 +63,27 @@ double seconds_over(const Crossing& what, const LinkFacts& facts, std::uint32_t 
          loss_wait(facts, what.bytes, what.way, streams);
 }
 
-// q. What as many connections carry as a pair has at most tells of its nodes only where it is less than they could.
+// q. The measured rate of two nodes tells what nodes can carry only if it is less than what kMostStreams connections
+// could carry. Otherwise q is taken to be no limit.
 double node_rate(const LinkFacts& facts) {
   constexpr double kAll = 0.9;
   return facts.pair < kAll * kMostStreams * facts.stream ? facts.pair : facts.link;
 }
 
-// The part of what P lanes may that is enough for their connections to carry: one more would be more than the link
-// holds, and then all lose packets all the time. Where windows are short they wait for timeouts: at 8 ms one way 20
-// connections of 6.25 Mb/s over 100 Mb/s take 1.5 to 2 times as long as 16, also as plain sockets.
+// The part of what P lanes may carry that is enough for their connections. With one connection more than the link
+// holds, all of them lose packets all the time. Connections with short windows then wait for timeouts: at 8 ms one way,
+// 20 connections of 6.25 Mb/s over 100 Mb/s take 1.5 to 2 times as long as 16, also as plain sockets.
 constexpr double kEnough = 0.9;
-// But as many as the link holds are not too many. Rates of one and of all are measured apart, and each errs by a
-// percent: 16 connections of 25 Mb/s over 400 Mb/s, measured as 24.0 and 382.7, carry 4 MiB in 0.87 of the time that 15
-// take.
+// As many connections as the link holds are not too many, though. The rates of one connection and of the link are
+// measured apart, and each errs by a percent: 16 connections of 25 Mb/s over 400 Mb/s, measured as 24.0 and 382.7,
+// carry 4 MiB in 0.87 of the time that 15 take.
 constexpr double kHeld = 1.02;
 
 struct Use {
   Site one, other;
   const LinkFacts* facts;
 };
-// The links that an operation crosses. Empty: one of them is not known.
+// The links that an operation crosses. Empty: there is none, or one of them is not known.
 std::vector<Use> uses_of(Operation operation, const Placement& placement, std::uint32_t root, const Links& links) {
   std::vector<Use> uses;
   const Site home = placement.site_of(root);
@@ -97,7 +98,7 @@ std::vector<Use> uses_of(Operation operation, const Placement& placement, std::u
   return uses;
 }
 
-// std::nullopt: no link can have so many connections.
+// As cost_with(), for the links in `uses`.
 std::optional<Cost> cost_over(Operation operation, const Arguments& arguments, const Placement& placement,
                               std::span<const Use> uses, std::uint32_t lanes, std::int32_t more) {
   std::optional<Cost> cost;
@@ -154,8 +155,8 @@ std::uint32_t streams_for(const LinkFacts& facts, const Way& way) {
 
 std::uint32_t first_streams_for(const LinkFacts& facts, const Way& way, std::uint32_t streams,
                                 std::uint64_t first_flight) {
-  // Three quarters: all of them come at once, and a router that has room for a round trip, as many have, must lose
-  // none.
+  // Three quarters of a round trip: all first flights come at once. Many routers have room for what fills the link for
+  // one round trip, and must lose no packet.
   const double round_trip = 0.75 * 2 * facts.delay * facts.link;  // bytes
   const double wanted = round_trip / (way.pairs * static_cast<double>(std::max<std::uint64_t>(first_flight, 1)));
   return static_cast<std::uint32_t>(
@@ -204,7 +205,7 @@ std::optional<Cost> cost_without_lanes(Operation operation, const Arguments& arg
         what.within.bytes = static_cast<double>(arguments.bytes) * (arguments.ranks - 1);
         break;
       case Operation::alltoallv: {
-        if (use.one != own && use.other != own) continue;  // nothing of it is known here
+        if (use.one != own && use.other != own) continue;  // this rank knows no sizes for this link
         const auto far = placement.members(use.one == own ? use.other : use.one);
         const auto near = placement.members(own);
         what.bytes = std::max(sum_of(arguments.send.bytes, far), sum_of(arguments.recv.bytes, far)) *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scatter and gather between sites: the way of each block, or of its share of a lane, from the root or to it.
+// Scatter and gather between sites: the way of each block, or of its parts in the lanes, from the root or to it.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace {
 using collectives::kRecvBuffer;
 using collectives::kSendBuffer;
 
-// Calls visit(ranks from the root on, rank, offset, bytes, step) for each stream. A block of the root's own site has no
-// stops on its way.
+// Calls visit(way, rank, offset, bytes, step) for each stream: part of the block of `rank`, by the ranks of `way`, from
+// the root on. Blocks of the root's own site go directly.
 template <class Visit>
 void for_each_way(const Arguments& arguments, const Placement& placement, std::uint32_t lanes, Visit&& visit) {
   const Rank root = arguments.root;
   const Site home = placement.site_of(root);
   std::uint32_t step = 0;
-  // What has the longest way first.
+  // Streams with the longest way come first.
   for (Site site = 0; site < placement.sites(); ++site) {
     if (site == home) continue;
     if (lanes == 0) {
@@ -48,12 +48,12 @@ void for_each_way(const Arguments& arguments, const Placement& placement, std::u
   }
 }
 
-// The blocks of the root's own site at the pace of those that cross, each with one of these.
+// Makes the blocks of the root's own site keep the pace of those that cross: each is paced by one of these.
 class Paced {
  public:
   Paced(Plan& plan, const Placement& placement) : plan_(plan), placement_(placement) {}
 
-  // `nodes`: the root's, of the block of a rank. Blocks that cross come first.
+  // `nodes`: the root's nodes of the block of `rank`. Blocks that cross must be added first.
   void add(Rank rank, const Nodes& nodes) {
     const Rank root = plan_.arguments().root;
     if (plan_.rank() != root || rank == root || nodes.empty()) return;
@@ -68,10 +68,10 @@ class Paced {
   Plan& plan_;
   const Placement& placement_;
   std::vector<Nodes> crossing_;
-  std::size_t near_ = 0;  // blocks
+  std::size_t near_ = 0;  // number of blocks that have been paced
 };
 
-// Of the root's buffer, and of a rank's own.
+// Part of the block of `rank`: in the root's buffer, and in the rank's own.
 Piece in_all(const Arguments& arguments, schedule::BufferId buffer, Rank rank, std::uint64_t offset,
              std::uint64_t bytes) {
   return {.buffer = buffer, .offset = static_cast<std::int64_t>(rank * arguments.bytes + offset), .bytes = bytes};

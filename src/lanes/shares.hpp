@@ -11,8 +11,9 @@
 
 namespace urakata::lanes {
 
-// Calls part(lane, rank, offset, bytes) for each stretch of the block of a rank of `ranks` that is one lane's: lane
-// after lane, rank after rank. bytes_of(rank): of its block.
+// Lays the blocks of `ranks` end to end, and cuts them into one share for each lane, equal but for one byte. Calls
+// part(lane, rank, offset, bytes) for each part of a rank's block that lies in a share, lane after lane, and in each
+// rank after rank. `offset`: from the beginning of the block. bytes_of(rank): bytes of the block.
 template <class BytesOf, class Part>
 void for_each_part(std::span<const Rank> ranks, std::uint32_t lanes, BytesOf&& bytes_of, Part&& part) {
   std::uint64_t total = 0;

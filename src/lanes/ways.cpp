@@ -68,12 +68,12 @@ Nodes multicast(Plan& plan, const Placement& placement, const Tree& tree, Piece 
   return have;
 }
 
-// ((x0 op x1) op x2) ... on every rank, so that all have the same result to the last bit: each reduction puts its
-// result in the place of the next operand.
+// Computes ((x0 op x1) op x2) ... on every rank, so that all have the same result to the last bit. Each reduction
+// writes its result over the next operand.
 Nodes combine(Plan& plan, std::span<const Rank> peers, const Partial& partial, Piece result, std::uint32_t step) {
-  Nodes ready;   // of what is combined so far,
-  Piece so_far;  // which is here,
-  Nodes filled;  // and was received by these
+  Nodes ready;   // nodes that write what is combined so far
+  Piece so_far;  // where that is
+  Nodes filled;  // nodes that received into so_far
   const auto wait = [&](const Nodes& before, const Nodes& then, bool whole) {
     whole ? plan.after(before, then) : plan.each(before, then);
   };

@@ -47,8 +47,8 @@ bool Cells::give(std::uint32_t number, std::uint32_t form, const std::byte* from
   return needs_own && (full & needed) == needed;
 }
 
-// Have all whose rows this rank needs given them, and for an operation of this form? eBPF code knows the forms of those
-// who have given, but not that of a rank which gives nothing.
+// Whether all rows that this rank needs are full, and were filled for this form. eBPF code compares the forms of rows
+// only: if this rank gives no row, eBPF code does not know this rank's form.
 bool Cells::agreed(const ura_xdp_cell& cell, std::uint32_t form) const {
   const std::uint32_t needed = needs(form);
   if ((needed & ~static_cast<std::uint32_t>(__atomic_load_n(&cell.word, __ATOMIC_RELAXED))) != 0) return false;
@@ -84,7 +84,7 @@ bool Cells::take(std::uint32_t number, std::uint32_t form, std::byte* into) cons
   const ura_xdp_cell& cell = cell_of(number);
   if ((cell.done & 1U) == 0 || !agreed(cell, form)) return false;
   const bool bcast = URA_XDP_OPERATION(form) == URA_XDP_BCAST;
-  const bool has_it = bcast && URA_XDP_ROOT(form) == rank_;  // its buffer may be one that cannot be written
+  const bool has_it = bcast && URA_XDP_ROOT(form) == rank_;  // the root's buffer may be read-only
   if (!has_it && into != nullptr) {
     const std::uint32_t row = bcast ? URA_XDP_ROOT(form) : std::uint32_t{URA_XDP_RESULT};
     std::memcpy(into, cell.rows[row], URA_XDP_BYTES_OF(form));

@@ -35,7 +35,7 @@ void FrameSender::send(std::uint32_t to, ura_xdp_kind kind, std::uint32_t number
   header.number = number;
   header.form = form;
   header.finished = cells_.finished();
-  // A request is as long as its answer, which is made in its place; what is in it does not matter.
+  // A request is as long as its answer, since eBPF code turns the one into the other. Its payload is not read.
   const std::size_t bytes = kind == URA_XDP_DATA || kind == URA_XDP_REQUEST ? URA_XDP_BYTES_OF(form) : 0;
   std::array<iovec, 2> parts = {iovec{&header, sizeof header}, iovec{cells_.own_row(number), bytes}};
   msghdr message{};
@@ -43,7 +43,7 @@ void FrameSender::send(std::uint32_t to, ura_xdp_kind kind, std::uint32_t number
   message.msg_namelen = sizeof side.address;
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
-  sendmsg(socket_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);  // what is lost here is asked for like all else
+  sendmsg(socket_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);  // a frame that is not sent is asked for like a lost one
 }
 
 bool FrameSender::has_answered(std::uint32_t other) {

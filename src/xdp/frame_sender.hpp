@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The frames that a rank's offload sends to the others' interfaces, and what their answers and its socket show.
+// Sends an offload's frames to the interfaces of the other ranks' nodes, and tells what answers and the socket show.
 //
 // Thread-safety: by the thread that owns the offload. eBPF code on other cores notes answers in the slot at the same
-// time: what it shares is accessed atomically.
+// time. What it shares with this process is accessed atomically.
 #pragma once
 
 #include <netinet/in.h>
@@ -15,18 +15,18 @@
 
 namespace urakata::xdp {
 
-// What a rank tells the others of its side.
+// What a rank tells the other ranks of its side.
 struct Side {
-  sockaddr_in address{};
-  std::uint16_t user = 0;
-  std::uint16_t slot = 0;
-  std::uint32_t most = 0;  // bytes of a row that its interface carries
-  ura_xdp_ops ops{};       // that are attached there
+  sockaddr_in address{};   // of the rank's socket
+  std::uint16_t user = 0;  // number of the rank's user at the interface
+  std::uint16_t slot = 0;  // number of the rank's slot in the user's table
+  std::uint32_t most = 0;  // most bytes of a row that the interface carries
+  ura_xdp_ops ops{};       // operations of programs' own that are attached there
 };
 
 class FrameSender {
  public:
-  // `cells`: of the same slot. The socket is the sender's from now on.
+  // `cells`: those of the slot. The FrameSender closes the socket at its end.
   FrameSender(ura_xdp_slot& slot, const Cells& cells, int socket, const Side& own)
       : slot_(slot), cells_(cells), socket_(socket), own_(own) {}
   ~FrameSender();
@@ -37,23 +37,23 @@ class FrameSender {
   // `sides`: by rank of the group; see Offload::join().
   void join(std::vector<Side> sides);
 
-  // One frame, to a rank of the group; of an operation that has a cell, or without one. A frame may be lost.
+  // Sends one frame to a rank of the group, which may be lost. For DATA and REQUEST, the operation must have a cell.
   void send(std::uint32_t to, ura_xdp_kind kind, std::uint32_t number, std::uint32_t form);
   void ping(std::uint32_t to) { send(to, URA_XDP_PING, 0, 0); }
 
-  // The ranks whose nodes have answered, as bits, since has_answered() last asked for each.
+  // The ranks whose nodes have answered since has_answered() was last called for them, as bits.
   std::uint32_t answered() const {
     return static_cast<std::uint32_t>(__atomic_load_n(&slot_.answered, __ATOMIC_RELAXED));
   }
-  // Has this rank's node answered since this was last asked?
+  // Whether the node of this rank has answered since this was last called for the rank.
   bool has_answered(std::uint32_t other);
-  // Frames that come up to the socket show that nothing takes them in on the way.
+  // Whether eBPF code may still be attached. False: a frame for this slot has reached the socket, so none has taken it.
   bool ebpf_is_there();
 
   struct Counts {
-    std::uint64_t frames = 0;     // sent in all
-    std::uint64_t requests = 0;   // for what was missing
-    std::uint64_t questions = 0;  // whether others have what this rank gave
+    std::uint64_t frames = 0;     // all frames sent
+    std::uint64_t requests = 0;   // URA_XDP_REQUEST among them
+    std::uint64_t questions = 0;  // URA_XDP_ASK among them
   };
   const Counts& counts() const { return counts_; }
 

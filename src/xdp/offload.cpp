@@ -21,7 +21,7 @@ std::uint32_t Offload::waits_for() const {
   return cells_.oldest_ended() ? cells_.lacking() : 0;
 }
 
-// The operation has a cell.
+// Gives this rank's input to an operation that has a cell.
 void Offload::give(BegunOperation& operation, const std::byte* from) {
   operation.given = true;
   const std::uint32_t form = operation.work.form, number = operation.number;
@@ -59,13 +59,13 @@ bool Offload::all_have_it() {
   return false;
 }
 
-// Gives what waited for the cells that are there now. The first operation may end by that.
+// Gives the inputs of operations that have got a cell. The first operation may end by that.
 void Offload::give_waiting() {
   bool any = false;
   for (BegunOperation& operation : begun_) {
     if (operation.given) continue;
     if (!cells_.has_cell(operation.number)) break;
-    // Its row may be the last one, and the program's function is run by the program's threads only.
+    // If this row is the last one, the reducer runs on this thread. The program's own function must not run on ours.
     if (on_progress_thread && operation.work.reducer != nullptr && operation.work.reducer->callers_only) break;
     give(operation, operation.waiting.data());
     operation.waiting.clear();

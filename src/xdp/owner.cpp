@@ -14,7 +14,7 @@
 namespace urakata::xdp {
 namespace {
 
-// From the highest bit on: the process's number (the kernel has none above), its pid namespace, when it began.
+// From the highest bit on: the process's pid (the kernel has none with more bits), its pid namespace, when it began.
 constexpr unsigned kPidBits = 22;
 constexpr unsigned kNamespaceBits = 21;
 constexpr unsigned kBeginBits = 21;
@@ -27,8 +27,8 @@ std::uint64_t owner_of(std::uint64_t pid, std::uint64_t pid_namespace, std::uint
          low(begin, kBeginBits);
 }
 
-// When a process began, in the kernel's ticks since the machine's start; nothing: it is gone. Its name, in brackets,
-// may hold anything, so fields are counted from the last bracket on, behind which the third begins.
+// When a process began, in the kernel's ticks since the machine's start; nullopt: the process has ended. The second
+// field is the process's name, in brackets, which may hold any character. So fields are counted from the last bracket.
 std::optional<std::uint64_t> begin_of(const std::string& process) {
   const std::string text = file_bytes("/proc/" + process + "/stat", 4096);
   std::size_t at = text.rfind(')');
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> begin_of(const std::string& process) {
   return ticks;
 }
 
-// The kernel's number of the namespace; 0 where it cannot be read.
+// The kernel's number of this process's pid namespace; 0: it cannot be read.
 std::uint64_t own_namespace() {
   struct stat about {};
   return stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;

@@ -7,11 +7,11 @@
 
 namespace urakata::xdp {
 
-// Of the calling process: never 0.
+// The number of the calling process, which is never 0.
 std::uint64_t own_owner();
 
-// False: that process has ended. True for every process of another pid namespace, since its pid means nothing here, and
-// for all processes if /proc is of another pid namespace.
+// False: that process has ended. True for every process of another pid namespace, since its pid means nothing in this
+// one, and for all processes if /proc is of another pid namespace.
 bool may_live(std::uint64_t owner);
 
 }  // namespace urakata::xdp

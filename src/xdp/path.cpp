@@ -16,7 +16,7 @@ namespace urakata::xdp {
 
 namespace {
 
-// 0: none has it.
+// The number of the interface that has the address; 0: none.
 unsigned interface_of(const sockaddr_in& address) {
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0) return 0;

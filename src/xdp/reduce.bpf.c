@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* eBPF code at a network interface: takes in what the ranks of a small collective give, and computes the result when
- * the last of it has come, within the interrupt that brought it. See frame.h for the memory that it shares with the
+/* eBPF code at a network interface: receives the inputs of ranks to small collectives. When the last input has come, it
+ * computes the result, within the interrupt that brought the input. See frame.h for the memory that it shares with the
  * ranks.
  *
- * A frame that is not for a slot of these tables, by its form, token and port, goes on as if nothing were here. One
- * that is and comes to nothing (a second copy, a cell that is not free yet) is dropped: who needs it asks again.
- * Requests and questions are answered from here, so a rank that computes without a call, or has ended, still gives what
- * it has given. */
+ * A frame for no slot of these tables (by its layout, token and port) is passed on as if no eBPF code were attached. A
+ * frame for a slot that is of no use (a second copy, or no cell is free yet) is dropped; a rank that needs it asks
+ * again. Requests and questions are answered here. So ranks get the inputs of a rank that computes without a call, or
+ * whose process has died. */
 /* libbpf's headers need the kernel's before them. */
 // clang-format off
 #include <linux/bpf.h>
@@ -47,16 +47,16 @@ struct headers {
   struct ura_xdp_header own;
 } __attribute__((packed));
 
-/* One step: row `left` and row `right`, element by element, into the row of the result. */
+/* One step: combines rows `left` and `right`, element by element, into the row of the result. */
 struct step {
   struct ura_xdp_cell* cell;
   __u32 left;
   __u32 right;
   __u32 form;
-  __u32 failed; /* by an operation that is not attached here */
+  __u32 failed; /* whether an operation of a program's own is not attached, or has failed */
 };
 
-/* The place of an element in a row; within the cell whatever the numbers are. */
+/* The address of an element in a row; 0: it would lie outside of the row. */
 static __always_inline void* element(struct step* s, __u32 row, __u32 i, __u32 size) {
   if (row >= URA_XDP_ROWS || i >= URA_XDP_BYTES / size) return 0;
   return &s->cell->rows[row][i * size];
@@ -102,7 +102,7 @@ STEP(xor_all, u64, a ^ b)
 FLOATS(32, u32)
 FLOATS(64, u64)
 
-/* In their place are those of files that are attached with this one (urakata_op.bpf.h). */
+/* Placeholders, replaced by the functions of files that are linked to this one (urakata_op.bpf.h, linked_ops.hpp). */
 #define NO_OP(number)                                   \
   __attribute__((weak)) URA_OP_FUNCTION(number) {       \
     (void)left, (void)right, (void)result, (void)bytes; \
@@ -121,7 +121,7 @@ NO_OP(7)
   case number:         \
     return ura_op_##number(left, right, result, bytes);
 
-/* Operation `number` of the programs', of two rows. Other than 0: there is none. */
+/* Applies operation `number` of programs' own to rows `left` and `right`. Not 0: it is not attached, or has failed. */
 static __always_inline long run_op(struct step* s, __u32 number, __u32 bytes) {
   if (s->left >= URA_XDP_ROWS || s->right >= URA_XDP_ROWS) return 1;
   const struct ura_op_row* const left = (const void*)s->cell->rows[s->left];
@@ -167,7 +167,7 @@ static __always_inline __u32 size_of(__u32 type) {
   return 1U << (type & 3);
 }
 
-/* The next rank's row joins the result. */
+/* Combines the result so far with the row of rank i + 1. */
 static long join(__u32 i, struct step* s) {
   const __u32 bytes = URA_XDP_BYTES_OF(s->form), op = URA_XDP_OP(s->form), type = URA_XDP_TYPE(s->form);
   s->left = i == 0 ? 0 : URA_XDP_RESULT;
@@ -196,13 +196,14 @@ static long join(__u32 i, struct step* s) {
   }
 }
 
+/* Stops at a row that was filled for another form, and stores 1 in `right`. */
 static long differs(__u32 i, struct step* s) {
   if (i >= URA_XDP_RANKS || s->cell->forms[i] == s->form) return 0;
   s->right = 1;
   return 1;
 }
 
-/* All that this rank needs is there. */
+/* Ends the operation: all rows that this rank needs are full. */
 static __always_inline void finish(struct ura_xdp_cell* cell, __u32 number, __u32 form, __u32 ranks) {
   struct step s = {.cell = cell, .left = 0, .right = 0, .form = form, .failed = 0};
   const __u32 operation = URA_XDP_OPERATION(form);
@@ -220,7 +221,7 @@ static __always_inline __u16 answer_to(__u16 kind) {
   return kind == URA_XDP_PING ? URA_XDP_PONG : URA_XDP_ANSWER;
 }
 
-/* The frame goes back to where it came from, as an answer. */
+/* Turns the frame into an answer of this kind, and sends it back to where it came from. */
 static __always_inline int turn_back(struct headers* h, struct ura_xdp_slot* slot, __u16 kind) {
   __u8 address[ETH_ALEN];
   __builtin_memcpy(address, h->ethernet.h_dest, ETH_ALEN);
@@ -228,7 +229,7 @@ static __always_inline int turn_back(struct headers* h, struct ura_xdp_slot* slo
   __builtin_memcpy(h->ethernet.h_source, address, ETH_ALEN);
   const __u32 ip = h->ip.saddr;
   h->ip.saddr = h->ip.daddr;
-  h->ip.daddr = ip; /* the sum over the header stays the same */
+  h->ip.daddr = ip; /* the header's checksum stays the same */
   const __u16 port = h->udp.source;
   h->udp.source = h->udp.dest;
   h->udp.dest = port;
@@ -275,7 +276,7 @@ int urakata_reduce(struct xdp_md* ctx) {
         return XDP_DROP;
       break;
     case URA_XDP_ASK:
-      /* It has been given if it is here, or the operation is over: then its cell is a later one's. */
+      /* This rank has the row if it is full, or if a later operation has the cell. */
       if (now >> 32 == number ? !(now >> from & 1) : (__s32)((__u32)(now >> 32) - number) < 0) return XDP_DROP;
       break;
     case URA_XDP_PING:
@@ -293,7 +294,7 @@ int urakata_reduce(struct xdp_md* ctx) {
       const __u64 claim = (__u64)1 << (16 + from);
       __u64 seen = now;
       int mine = 0;
-      for (int i = 0; i < URA_XDP_RANKS && !mine; ++i) { /* others who fill their rows come between */
+      for (int i = 0; i < URA_XDP_RANKS && !mine; ++i) { /* another row may be claimed in between */
         if (seen >> 32 != number || seen & claim) return XDP_DROP;
         const __u64 before = __sync_val_compare_and_swap(&cell->word, seen, seen | claim);
         mine = before == seen;
@@ -301,7 +302,7 @@ int urakata_reduce(struct xdp_md* ctx) {
       }
       if (!mine) return XDP_DROP;
       if (bytes > 0 && bpf_xdp_load_bytes(ctx, sizeof(struct headers), cell->rows[from & (URA_XDP_RANKS - 1)], bytes)) {
-        __sync_fetch_and_and(&cell->word, ~claim); /* a frame cut short */
+        __sync_fetch_and_and(&cell->word, ~claim); /* the frame is too short */
         return XDP_DROP;
       }
       cell->forms[from & (URA_XDP_RANKS - 1)] = form;
@@ -312,7 +313,7 @@ int urakata_reduce(struct xdp_md* ctx) {
     default:
       return XDP_DROP;
   }
-  /* The progress thread above may have moved the packet. */
+  /* bpf_xdp_store_bytes() makes pointers into the packet invalid. */
   struct headers* const again = (void*)(long)ctx->data;
   if ((void*)(again + 1) > (void*)(long)ctx->data_end) return XDP_DROP;
   return turn_back(again, slot, answer_to(again->own.kind));

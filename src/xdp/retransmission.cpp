@@ -48,7 +48,7 @@ bool Retransmission::ask_whether_received(std::uint64_t now_ns) {
   return true;
 }
 
-// Half of the cells ahead is time enough for the answer; symmetric operations tell it by themselves.
+// Half of the cells are time enough for the answer. In symmetric operations later frames tell it without a question.
 void Retransmission::ask_ahead(std::uint32_t next) {
   const std::uint32_t oldest = cells_.oldest();
   if (next - oldest <= URA_XDP_CELLS / 2 || !is_before(asked_ahead_, oldest + 1) || !cells_.oldest_ended()) return;
@@ -59,7 +59,7 @@ void Retransmission::ask_ahead(std::uint32_t next) {
   asked_ahead_ = oldest + 1;
 }
 
-// Where they do not answer they may not have it, so it goes again.
+// `again`: a rank that has been asked before may not have the row, so the row is sent again.
 void Retransmission::ask(std::uint32_t other, bool again) {
   if (again) frames_.send(other, URA_XDP_DATA, cells_.oldest(), cells_.oldest_form());
   frames_.send(other, URA_XDP_ASK, cells_.oldest(), cells_.oldest_form());
@@ -67,7 +67,7 @@ void Retransmission::ask(std::uint32_t other, bool again) {
 
 void Retransmission::hear_from(std::uint64_t now_ns) { std::ranges::fill(heard_ns_, now_ns); }
 
-// Has the rank's node answered within the timeout?
+// Whether the rank's node has answered within the timeout. If not, tells the user.
 bool Retransmission::hears(std::uint32_t other, std::uint64_t now_ns) {
   if (frames_.has_answered(other)) heard_ns_[other] = now_ns;
   if (now_ns - heard_ns_[other] < timeout_ns_) return true;

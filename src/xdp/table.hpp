@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // This user's table at a network interface (frame.h), in this process's memory.
 //
-// Slots are claimed and released by processes; what a process that is gone had claimed is claimed anew, by one of the
-// same pid namespace (owner.hpp). What a container left without releasing it stays until root attaches anew.
+// Processes claim and release slots. A slot whose process has ended without releasing it can be claimed by processes of
+// the same pid namespace (owner.hpp). If no such process is left, as after a container, it stays until root attaches
+// eBPF code anew.
 //
 // Thread-safety: all calls by any thread.
 #pragma once
@@ -14,16 +15,16 @@
 
 namespace urakata::xdp {
 
-// The operations of programs' own that are attached at an interface; none where they cannot be read.
+// The operations of programs' own that are attached at an interface; none if they cannot be read.
 ura_xdp_ops ops_at(unsigned interface);
 
 class Table {
  public:
-  // Error: why this user may not reduce at the interface, for the user to read.
+  // Error: why this user may not reduce at the interface, as a text for the user.
   static Result<std::shared_ptr<Table>> open(unsigned interface);
-  // Is eBPF code attached for this user at any interface of this network namespace?
+  // Whether this user has a table at any interface of this network namespace.
   static bool any();
-  // Over memory of the caller's, which outlives it: for tests.
+  // For tests: a table in memory of the caller, which must outlive it.
   static std::shared_ptr<Table> over(ura_xdp_slot* slots, const ura_xdp_ops& ops = {}) {
     return std::shared_ptr<Table>(new Table(slots, false, ops));
   }
@@ -31,7 +32,8 @@ class Table {
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 
-  // A slot that nobody else uses, taking no frames yet; nullptr: there is none.
+  // A slot for this process, which takes no frames yet; nullptr: all are in use. To be returned with release(), after
+  // which the slot takes no frames any more.
   ura_xdp_slot* claim();
   static void release(ura_xdp_slot& slot);
   std::uint16_t number_of(const ura_xdp_slot& slot) const { return static_cast<std::uint16_t>(&slot - slots_); }
