@@ -23,8 +23,8 @@ namespace urakata::shim {
 
 namespace {
 
-// What one of the table's requests would be. It has no handle, and ends with the call. Its list of types is the
-// thread's, so that it need not be allocated for each call.
+// A request for one call, outside the table of requests and without a handle. Its list of types is kept per thread, so
+// that it is not allocated in each call.
 class CallRequest {
  public:
   CallRequest() { request_.types = std::exchange(types_, {}); }
@@ -49,8 +49,8 @@ bool is_exchange(collectives::Operation operation) {
 
 bool among_neighbours(const Call& call) { return call.operation == collectives::Operation::neighbor_alltoallv; }
 
-// Can a communicator's blocking collectives be ours? Where none can be no communicator is looked at, since that alone
-// would have the MPI library's waiting drive the engines.
+// Whether Urakata may handle such a blocking collective on any communicator. If not, none is looked up: communicator()
+// registers the progress hook, which slows down each wait in the MPI library.
 bool any_of(const Call& call) {
   if (among_neighbours(call)) {
     const NeighborhoodWish wish = options().neighborhood;

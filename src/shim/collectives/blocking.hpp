@@ -8,9 +8,9 @@
 
 namespace urakata::shim {
 
-// True: Urakata has performed the call, and `code` is its result; the error handler has been called. False: nothing was
-// done; it is the MPI library's. The decision rests on the facts of handled() (start.hpp), on may_be_message_exchange()
-// and on tune::blocking_pays().
+// True: Urakata has performed the call, and `*code` is its result; the error handler has been called. False: nothing
+// was done, and the call falls back. The decision rests on the facts of handled() and exchanged(), on options BLOCKING
+// and NEIGHBORHOOD, on the sites of the ranks, and on tune::blocking_pays().
 bool performed(const Call& call, int* code);
 
 }  // namespace urakata::shim

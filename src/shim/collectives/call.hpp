@@ -22,7 +22,7 @@ struct Numbers {
 struct CallBuffer {
   const void* address = nullptr;
   std::int64_t count = 0;
-  bool for_all = false;  // one block, for all neighbours
+  bool for_all = false;  // whether one block goes to all neighbours
   MPI_Datatype type = MPI_DATATYPE_NULL;
   Numbers counts;  // v- and w-forms
   Numbers displacements;
@@ -31,7 +31,7 @@ struct CallBuffer {
 
 enum class CallForm : std::uint8_t { blocking, nonblocking, persistent };
 
-// What an operation does not have stays as it is here.
+// Arguments that an operation does not have keep these values.
 struct Call {
   collectives::Operation operation{};
   const char* name = "";  // "Iallgather", for the report

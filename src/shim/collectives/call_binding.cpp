@@ -22,11 +22,12 @@ void retain_type(Request& request, const Datatype* type) {
   request.types.push_back(type);
 }
 
-// Only the MPI library knows how to pack it.
+// Whether only the MPI library can pack the type.
 bool needs_native(const Datatype& type) { return !type.contiguous && type.shape() == nullptr; }
 
 // Types with holes travel packed: the schedule sees bytes without gaps, and moves before and after it do the rest.
-// in: what the buffer holds is input, all of it or one block (own_only); out: the schedule's result goes back to it.
+// `in`: the buffer holds input, in all blocks (`own_only` is ~0) or in block `own_only`. `out`: the schedule's result
+// goes back to the buffer.
 std::byte* pack_around(const Side& side, Request& request, std::vector<std::byte>& packed, bool in, bool out,
                        std::uint32_t own_only) {
   Run& run = *request.run;

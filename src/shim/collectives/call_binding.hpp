@@ -11,8 +11,8 @@
 
 namespace urakata::shim {
 
-// What an operation that only moves does with recvbuf on a rank: all of it is output but at bcast's root. It is input
-// too for bcast's root and where the operation is in place: the own block only for gathers, everything for alltoall.
+// How an operation without a reduction uses recvbuf on a rank. All of it is output, except at bcast's root. It is input
+// at bcast's root, and if the operation is in place: all blocks for alltoall, else the rank's own block.
 struct Received {
   bool in = false;
   bool out = false;
@@ -20,10 +20,11 @@ struct Received {
 };
 Received received_of(const Key& key, std::uint32_t rank);
 
-// The request, fresh from make_request(), then holds the types and the operation that it needs.
+// Binds the call's buffers to the request's instance (give_run()). The request retains the datatypes and the
+// user-defined operation that the instance needs. Throws std::bad_alloc.
 void bind_call(const Call& call, const Reading& reading, Request& request);
 
-// The request then holds the types of both sides.
+// The request retains the datatypes of both sides.
 void retain_types(const Reading& reading, Request& request);
 
 }  // namespace urakata::shim

@@ -69,7 +69,8 @@ collectives::Blocks take_blocks(std::span<const std::uint64_t>& words, std::size
   return {bytes, {reinterpret_cast<const std::int64_t*>(places.data()), parts}};
 }
 
-// The same for the blocks of neighbours, of which there may be one for all. Those of nobody are nothing.
+// add_blocks() for blocks of neighbours. With `for_all`, one block goes to all neighbours; otherwise the blocks of
+// neighbours that are MPI_PROC_NULL become empty.
 void add_neighbours(Side& side, std::vector<Block>& blocks, std::span<const std::uint32_t> ranks, bool for_all,
                     std::vector<std::uint64_t>& words) {
   if (side.blocks.size() < ranks.size() && !for_all) {  // the first stands for all
@@ -120,14 +121,15 @@ bool read_reduction(const Call& call, std::uint32_t ranks, std::vector<std::uint
   const Meaning meaning = meaning_of(call.op, *element);
   if (meaning.builtin == nullptr && meaning.user == nullptr) return false;
   if (element->size == 0) return false;
-  // Elements that do not lie one behind the other in memory.
+  // Elements with holes that do not follow each other in memory: the call falls back.
   if (!element->contiguous && static_cast<std::int64_t>(element->extent) <= 0) return false;
   reading.element = element;
   reading.meaning = meaning;
   key.element = element->size;
   key.extent = element->contiguous ? element->size : element->extent;
   key.commutative = meaning.user == nullptr || meaning.user->commutative();
-  // A rank that is blocked in such an MPI library cannot run its function for the others: nobody may need it to.
+  // If the MPI library has no hook, a rank that blocks in it cannot apply a user's function for other ranks. So no rank
+  // may need another one to.
   key.inputs_only = meaning.user != nullptr && native.progress_register == nullptr;
   if (key.operation != Operation::reduce_scatter) {
     if (call.recv.count < 0) return false;

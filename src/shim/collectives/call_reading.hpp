@@ -26,11 +26,12 @@ struct Reading {
   collectives::Neighbourhood neighbours;  // of neighbourhood collectives
 };
 
-// False where the MPI library must be the one to complain, or to perform the call. Allocates nothing once the thread
-// has read a call as large.
+// False: the call falls back, since the MPI library must report an error in it, or has to perform it. Allocates nothing
+// if the thread has read a call as large before; else it may throw std::bad_alloc.
 bool read_call(const Call& call, Communicator& comm, Reading& reading);
 
-// What the call's schedule is built by; the per-rank entries are the reading's own.
+// The arguments from which the call's schedule is built. Their per-rank entries are those of the
+// reading, and valid as long.
 collectives::Arguments arguments_of(const Reading& reading, const Communicator& comm);
 
 }  // namespace urakata::shim

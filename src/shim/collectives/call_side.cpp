@@ -27,7 +27,7 @@ bool describe(const CallBuffer& buffer, std::uint32_t parts, std::vector<Block>&
     for (std::uint32_t p = 0; p < parts; ++p) {
       const std::int64_t count = buffer.counts[p];
       const Datatype* of = buffer.types != nullptr ? datatype(buffer.types[p]) : type;
-      if (of == nullptr && count == 0) of = datatype(MPI_BYTE);  // some MPI libraries do not look at it
+      if (of == nullptr && count == 0) of = datatype(MPI_BYTE);  // some MPI libraries ignore the type of 0 elements
       if (count < 0 || of == nullptr) return false;
       const std::int64_t step = buffer.types != nullptr ? 1 : static_cast<std::int64_t>(of->extent);
       const std::int64_t displacement = buffer.displacements.data != nullptr ? buffer.displacements[p] * step : 0;

@@ -11,8 +11,8 @@
 
 namespace urakata::shim {
 
-// One side's buffer as blocks: one per rank for v-forms, all alike otherwise. Of alike ones without holes the first
-// stands for all.
+// A block of one side's buffer. v-forms have a block for each rank. Otherwise all blocks are alike, and if they have no
+// holes, only the first is listed and stands for all.
 struct Block {
   const Datatype* type = nullptr;
   std::uint64_t elements = 0;
@@ -25,11 +25,12 @@ struct Side {
   bool holes = false;
   std::uint64_t bytes = 0;  // payload of all blocks
 
-  // That of a neighbour; one may stand for all.
+  // The block of neighbour i; one block may stand for all.
   const Block& block(std::size_t i) const { return blocks[blocks.size() == 1 ? 0 : i]; }
 };
 
-// The side as `parts` blocks, which lie in `blocks`. False where the MPI library must be the one to complain.
+// The side as `parts` blocks, which lie in `blocks`. With 0 parts the side has no blocks, and the other arguments are
+// ignored. False: an argument is wrong, which the MPI library must report.
 bool describe(const CallBuffer& buffer, std::uint32_t parts, std::vector<Block>& blocks, Side& side);
 
 }  // namespace urakata::shim

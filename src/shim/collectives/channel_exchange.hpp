@@ -9,7 +9,9 @@
 // takes in what comes from other nodes. Halos with long payloads between nodes have a progress thread
 // (exchange_progress.hpp).
 //
-// Thread-safety: by any thread; an exchange belongs to one thread at a time.
+// Thread-safety: an exchange belongs to one thread at a time, but any thread may call progress() and done().
+// stop_all(), destroy_abandoned() and start_exchange_progress() by the thread that calls MPI_Init and MPI_Finalize; the
+// rest by any.
 #pragma once
 
 #include <atomic>

@@ -49,14 +49,14 @@ std::uint64_t CollectiveOperations::received(const Request& request) const {
 bool CollectiveOperations::abandon(Request& request) const {
   if (!request.active) return false;
   request.persistent = false;
-  // Where it is still running, whoever finishes it gives the request back.
+  // If the instance is still running, the thread that finishes it destroys the request.
   auto expected = engine::Instance::Outcome::running;
   return request.run->outcome.compare_exchange_strong(expected, engine::Instance::Outcome::abandoned,
                                                       std::memory_order_acq_rel);
 }
 
 void CollectiveOperations::clear(Request& request) const {
-  // Before the communicator is released, which may end what the instance belongs to.
+  // Before the communicator is released, whose end may destroy the Prepared that the instance belongs to.
   if (request.run != nullptr) request.run->prepared.give(std::exchange(request.run, nullptr));
   clear_collective(request);
 }

@@ -19,8 +19,8 @@ class CollectiveOperations final : public RequestOperations {
   void clear(Request& request) const override;
 };
 
-// Releases what a collective's request retains beside its instance or exchange: datatypes, a user-defined operation, the
-// communicator.
+// Releases what a collective's request retains beside its instance or exchange: datatypes, a user-defined operation,
+// and the communicator.
 void clear_collective(Request& request);
 
 }  // namespace urakata::shim

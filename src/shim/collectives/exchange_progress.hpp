@@ -8,7 +8,7 @@
 // until the wire is ready. While a caller waits for such an exchange the thread does nothing: the caller makes all
 // progress.
 //
-// Thread-safety: stop_exchange_progress() once, by one thread; the rest by any.
+// Thread-safety: stop_exchange_progress() by one thread at a time, also repeatedly; the rest by any.
 #pragma once
 
 #include <cstdint>

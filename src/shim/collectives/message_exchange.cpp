@@ -27,7 +27,7 @@ namespace {
 
 using collectives::Neighbourhood;
 
-// Tags.
+// Tags of an exchange's messages.
 constexpr std::int32_t kPayload = 0;
 constexpr std::int32_t kNotStarted = 1;
 
@@ -63,7 +63,8 @@ EndpointComm* exchange_comm(MPI_Comm comm) {
   return all != nullptr && !all->mixed && !all->wide ? all : nullptr;
 }
 
-// Readies it to begin. `request` is fresh, and holds after an error what it was given.
+// Gives a fresh request an exchange that is ready to begin. The result is an MPI error code. After an error the request
+// still holds what it was given.
 int prepare_messages(const Call& call, Reading& reading, Communicator& comm, EndpointComm& endpoint_comm,
                      Request& request) {
   request.type = RequestType::exchange;
@@ -84,7 +85,8 @@ int prepare_messages(const Call& call, Reading& reading, Communicator& comm, End
   });
 }
 
-// It cannot be started on this rank: takes its place in the order. Who has no memory for that either gives up.
+// For an exchange that this rank cannot start: takes its place in the order of exchanges. Gives up if there is no
+// memory for that either.
 [[gnu::cold]] void fail_exchange(const Call& call, Communicator& comm, EndpointComm& endpoint_comm) {
   or_no_memory([&] {
     const Neighbours* const known = comm.neighbours();
@@ -146,7 +148,7 @@ void MessageExchange::wait() {
 
 int MessageExchange::error() const {
   for (const auto& [what, open] : messages_) {
-    // Of a send that was set aside nobody will know more.
+    // A send whose payload was copied aside may not have left yet: the program does not learn its outcome.
     if (open == nullptr || !open->finished.load(std::memory_order_acquire)) continue;
     if (const int code = code_of(open->result); code != MPI_SUCCESS) return code;
     if (!what.is_send() && open->result.tag == kNotStarted) return MPI_ERR_OTHER;

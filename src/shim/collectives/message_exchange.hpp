@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A neighbourhood collective by messages of the rank's space, one for each neighbour: of a communicator all of whose
-// ranks are in it. (Persistent ones have neighbourhood channels. A schedule's messages inside a node are the MPI
-// library's, so there is nothing to win by one here: bench/halo has both.)
+// A neighbourhood collective by messages of the endpoint, one to each neighbour, on a communicator whose ranks are all
+// in one space. (Persistent ones have neighbourhood channels. A schedule would gain nothing here: its messages inside a
+// node are the MPI library's. bench/halo has both.)
 //
-// Its messages have a context of their own. All ranks start such collectives of a communicator in the same order, and
+// The messages have a context of their own. All ranks start such collectives of a communicator in the same order, and
 // messages between two ranks do not overtake, so the k-th message from one to the other meets the k-th receive. A rank
-// that cannot start one has its place in that order, too: it sends its neighbours a word that it has failed, which is
-// an error of theirs, and drops what they send.
+// that cannot start a collective takes its place in that order, too. It sends each neighbour a message that it has
+// failed, so that the collective fails there, and drops what the neighbours send.
 //
-// Nobody moves them but the ranks themselves in calls of the program, as the program's own messages.
+// The messages progress as the program's own messages do.
 //
-// Thread-safety: as MPI says of the calls that they stand for.
+// Thread-safety: as MPI says of the calls that these stand for.
 #pragma once
 
 #include <string_view>
@@ -49,12 +49,12 @@ class MessageExchange final : public NeighbourExchange {
   std::vector<Message> messages_;  // receives in the order of their meeting, then sends
 };
 
-// Might the call be one? Costs next to nothing where it is not.
+// Whether exchanged() may perform the call. Cheap.
 bool may_be_message_exchange(const Call& call);
 
-// True: the call, which may be one and is not persistent, is performed so, and `code` is its result; the error handler
-// has been called. A blocking one is over then, of another `request_out` is the request. False: nothing was done. The
-// decision rests on the facts of handled() (start.hpp).
+// For a call that is not persistent and of which may_be_message_exchange() is true. True: `*code` is the result, and
+// the error handler has been called. A blocking call is then over; a non-blocking one that succeeded has its request
+// in `*request_out`. False: nothing was done. The decision rests on the facts of handled() (start.hpp).
 bool exchanged(const Call& call, MPI_Request* request_out, int* code);
 
 }  // namespace urakata::shim

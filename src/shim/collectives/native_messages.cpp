@@ -88,7 +88,7 @@ bool NativeMessages::take_notice(transport::Notice* notice) {
          native.Mrecv(notice, kNotice, MPI_INT, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
 
-// Into no memory: the MPI library says that the message was too long, and the send is done all the same.
+// Receives without a buffer: the MPI library then reports a message that is too long, but the send ends all the same.
 bool NativeMessages::take_away(std::int32_t peer, std::int32_t tag, MPI_Request* request) {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;

@@ -21,8 +21,8 @@ struct NativeMessages {
   static bool take_away(std::int32_t peer, std::int32_t tag, MPI_Request* request);
 };
 
-// CPU time (ns, by the time stamp counter) that this thread has spent in our calls of the MPI library; counted only
-// while process_state.measuring. For `nbc-start-own-us`.
+// Time in ns that this thread has spent in the MPI library's sends, receives and tests that we called; counted only if
+// process_state.measuring. For the goal `nbc-start-own-us`.
 std::uint64_t native_ticks();
 
 }  // namespace urakata::shim

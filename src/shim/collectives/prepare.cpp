@@ -20,7 +20,8 @@ namespace urakata::shim {
 
 namespace {
 
-// Of an algorithm whose ranks send nothing but their inputs: a ring of segments would have senders wait for reductions.
+// Bytes of a segment for algorithms whose ranks send nothing but their inputs, so that messages are not cut: a sender
+// of several segments would wait for the receiver's reductions.
 constexpr std::uint64_t kUncut = std::uint64_t{1} << 40U;
 
 const collectives::Algorithm* inputs_only(collectives::Operation operation) {
@@ -28,12 +29,12 @@ const collectives::Algorithm* inputs_only(collectives::Operation operation) {
   return &*std::ranges::find_if(all, &collectives::Algorithm::inputs_only);
 }
 
-// So many elements as the function of an operation that MPI_Op_create made cannot be called with at once: MPICH and
-// Intel MPI end the job there (MPICH 5.0 by an assertion in reduce_local.c), so ours is not the slower way, but the
-// only one. (Those of MPI_Op_create_c are not told apart: for these it takes room that the MPI library would not need.)
+// Whether the elements are more than an operation of MPI_Op_create can be called with at once. MPICH and Intel MPI end
+// the job then (MPICH 5.0 by an assertion in reduce_local.c), so our algorithm is the only way, not the slower one.
+// (Operations of MPI_Op_create_c are not told apart: for these it takes memory that the MPI library would not need.)
 bool beyond_an_int(const Key& key) { return key.element != 0 && key.bytes / key.element > INT_MAX; }
 
-// Of small operations of a few ranks these are a thousand.
+// Most bytes of schedules that are kept for other communicators: about a thousand of small operations of a few ranks.
 constexpr std::size_t kSharedBytes = 1024UL * 1024;
 
 Result<std::shared_ptr<const schedule::Schedule>> build(const collectives::Algorithm& algorithm,
@@ -122,7 +123,7 @@ Prepared* prepare(const Reading& reading, Communicator& comm) {
   auto made = std::make_unique<Prepared>();
   if (by_kernel != nullptr) {
     auto chains = chained(key.operation, *by_kernel, **schedule);
-    if (!chains.ok()) {  // others have taken it for one: see tests/chain
+    if (!chains.ok()) {  // a defect, excluded by tests/chain: chainable() has told all ranks that it can be compiled
       log::error("engine kernel: %s", chains.error().message.c_str());
       return nullptr;
     }

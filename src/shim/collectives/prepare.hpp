@@ -7,9 +7,9 @@
 
 namespace urakata::shim {
 
-// The call's collective, prepared and kept by the communicator, which must not have it yet. nullptr: the MPI library
-// has to do it, since no algorithm suits (with the reason logged), or none that is safe for a user's function where the
-// MPI library cannot call Urakata. Allocates.
+// Prepares the call's collective. The communicator, which must not have it yet, keeps it. nullptr: the call falls back,
+// since no algorithm suits (the reason is logged), or since the MPI library, which cannot call Urakata, is faster at a
+// user-defined operation (tune::inputs_only_pays()). Allocates; throws std::bad_alloc.
 Prepared* prepare(const Reading& reading, Communicator& comm);
 
 }  // namespace urakata::shim

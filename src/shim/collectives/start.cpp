@@ -40,7 +40,7 @@ void note_end(engine::Instance& instance) { static_cast<Request*>(instance.user)
 
 void give_back(engine::Instance& instance) { destroy_request(static_cast<Request*>(instance.user)); }
 
-// Of an operation that could not be started, which has its own Prepared.
+// Destroys the instance of end_on_all(), which has a Prepared of its own.
 void discard(engine::Instance& instance) {
   auto& comm = *static_cast<Communicator*>(instance.user);
   const std::unique_ptr<Prepared> prepared(&static_cast<Run&>(instance).prepared);
@@ -51,7 +51,7 @@ std::shared_ptr<const schedule::Schedule> schedule_of_nothing() {
   return std::make_shared<const schedule::Schedule>(std::move(*schedule::Builder("nothing", 1, 0, 0).commit()));
 }
 
-// Binds a call whose buffers may not be in the processor's memory. The result is an MPI error code.
+// Binds a call whose buffers may lie in device memory. The result is an MPI error code.
 [[gnu::noinline]] int bind_images(const Call& call, Reading& reading, Request& request) {
   Call staged = call;
   const int code = stage_call(staged, reading, request);
@@ -114,7 +114,7 @@ SmallCall small_call(const Reading& reading) {
   return {key.operation, key.in_place, key.root, key.bytes, reading.element, reading.meaning};
 }
 
-// The rest of an instance whose operation the kernel executes. `part`: the communicator's.
+// Gives the instance its executor, if the kernel executes its operation.
 void hand_to_kernel(const Reading& reading, Communicator& comm, Run& run) {
   const engine::KernelPart* const part = comm.kernel_part();
   if (part == nullptr) return;
@@ -149,13 +149,14 @@ bool may_have_channels(const Call& call) {
          ChannelExchange::any_in_job();
 }
 
-// Does option NEIGHBORHOOD leave the call to the MPI library? The same on all ranks.
+// Whether option NEIGHBORHOOD makes the call fall back. The same on all ranks.
 bool left_by_option(const Call& call) {
   return call.operation == collectives::Operation::neighbor_alltoallv &&
          options().neighborhood == NeighborhoodWish::native;
 }
 
-// Leaves a call to the MPI library, which has to say that it is wrong, or to perform it.
+// The result of handled() for a call that falls back on this rank: false. If the other ranks may agree on a channel in
+// this call, they are told that this rank refuses.
 bool left_to_native(const Call& call) {
   Communicator* const comm = may_have_channels(call) ? communicator(call.comm) : nullptr;
   if (comm != nullptr) refuse_channel(*comm);
@@ -224,8 +225,8 @@ observe::CallSite* call_site(observe::Observer& observer, const Call& call, cons
 
 namespace {
 
-// A new request with an instance of `prepared`, whose buffers are bound, on `part`, whose reference it takes over.
-// nullptr: it could not be had, and the other ranks have been told; `code` is the call's.
+// A new request with an instance of `prepared` on `part`, with the call's buffers bound; it takes over a reference to
+// `part`. nullptr: there is none, the other ranks have been told, and `*code` is the call's result.
 Request* bound_request(const Call& call, Reading& reading, Prepared& prepared, Communicator& part, int* code) {
   if (!have_request()) {
     *code = fail_start(part, MPI_ERR_NO_MEM);
@@ -240,7 +241,7 @@ Request* bound_request(const Call& call, Reading& reading, Prepared& prepared, C
   return nullptr;
 }
 
-// handled() of non-blocking calls: it is started.
+// handled() for non-blocking calls: starts the operation.
 bool started(const Call& call, MPI_Request* request_out, int* code) {
   const StartMeter meter;
   if (may_be_message_exchange(call) && exchanged(call, request_out, code)) return true;
@@ -274,7 +275,7 @@ bool started(const Call& call, MPI_Request* request_out, int* code) {
   return true;
 }
 
-// handled() of persistent calls: it is made ready to be started.
+// handled() for persistent calls: makes the request.
 [[gnu::noinline]] bool initialised(const Call& call, MPI_Request* request_out, int* code) {
   Reading reading;
   Prepared* prepared = nullptr;
@@ -283,7 +284,7 @@ bool started(const Call& call, MPI_Request* request_out, int* code) {
   ChannelExchange::Proposal proposal;
   if (may_have_channels(call)) proposal = ChannelExchange::propose(prepared != nullptr ? &reading : nullptr, *comm);
   if (proposal.answer == ChannelAnswer::refused) return false;
-  // On all ranks, also where it cannot be prepared: a persistent collective's place is everybody's.
+  // On all ranks, also on one that could not prepare the collective: sibling() is collective.
   Communicator* const part = comm->sibling();
   if (part == nullptr) return false;
   *code = MPI_SUCCESS;
@@ -335,7 +336,7 @@ int submit(Request& request, std::uint64_t begin) {
   if (begin != 0) {
     request.observed.returned(call_end(), profiled);
     if (request.call_site != nullptr)
-      request.observed.at(request.call_site);  // else by the caller, when it knows where
+      request.observed.at(request.call_site);  // else the caller does it, when it has the call site
   }
   return MPI_SUCCESS;
 }
@@ -369,7 +370,8 @@ void StartList::note_begin() {
   }
 }
 
-// Each has its share of the time that all took together. Their requests are the program's until it waits for them.
+// Each start gets an equal share of the time that all took together. The requests still exist: only a wait or a test of
+// the program ends them.
 void StartList::note_returned() {
   const std::uint64_t end = now_ns();
   const std::uint64_t returned = begin_ + (end - begin_) / instances_.size();

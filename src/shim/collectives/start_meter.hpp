@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How long starts of collectives take, for the goal nbc-start-own-us; measured where process_state.measuring says so.
 //
-// Thread-safety: all by any thread.
+// Thread-safety: StartMeter by any thread; start_cost() while no thread starts a collective.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace urakata::shim {
 
-// Notes how long it lived, but for what was spent in the MPI library's calls.
+// Notes how long the object lives, without the time that native_ticks() counts.
 class StartMeter {
  public:
   StartMeter() : on_(process_state.measuring), native_(on_ ? native_ticks() : 0), begin_(on_ ? now_ns() : 0) {}
@@ -30,7 +30,8 @@ class StartMeter {
   std::uint64_t begin_;
 };
 
-// Median time in ns that starts spent outside the MPI library's calls since it was asked last, and how many there were.
+// Since the last call of start_cost(): the median time in ns that starts spent outside the MPI library's calls, among
+// at most 65536 starts, and how many starts there were.
 struct StartCost {
   double own_ns = 0;
   std::uint64_t starts = 0;

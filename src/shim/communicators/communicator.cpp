@@ -56,7 +56,7 @@ Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_rank
     placement_ = placement_at_sites(sites, nodes);
   }
   contexts.reserve(world.size());
-  if (!numbers_.known()) return;  // the part of another that the kernel runs
+  if (!numbers_.known()) return;  // the kernel part of another communicator
   for (const std::int32_t member : world) contexts.push_back(numbers_.context_of(member));
   context = contexts[rank];
   if (kernel_part == nullptr) return;
@@ -85,14 +85,14 @@ Communicator::~Communicator() {
 }
 
 ErrorTarget Communicator::error_target() const {
-  const Communicator& named = origin_ != nullptr ? *origin_ : *owner_;  // which the handle stands for
+  const Communicator& named = origin_ != nullptr ? *origin_ : *owner_;  // the one that the handle stands for
   if (!named.freed_.load(std::memory_order_acquire)) return {handle_};
   return {MPI_COMM_NULL, true, named.handler_};
 }
 
 void Communicator::before_free() {
   if (users_.load(std::memory_order_acquire) == 1) return;
-  forget_error_handler(handler_);  // of an earlier call, which the MPI library has refused
+  forget_error_handler(handler_);  // of an earlier MPI_Comm_free that the MPI library has refused
   handler_ = keep_error_handler(handle_);
 }
 
@@ -226,7 +226,7 @@ Result<Wish> own_choice(Communicator& comm, std::string_view name, engine::Engin
 
 Status choose_engine(MPI_Comm handle, std::string_view name, bool* pending) {
   *pending = false;
-  communicator(handle);  // known from now on, if it is to be
+  communicator(handle);  // makes our record of it, if it can have one
   Communicator* const comm = communicators().find(handle).object;
   if (comm == nullptr) {
     const auto kind = engine_named(name);

@@ -34,7 +34,8 @@ std::shared_ptr<job::ChildContexts> new_children() {
 
 bool handles_collectives() { return process_state.running && !process_state.native_only; }
 
-// By its first member, and by that one's number for its endpoint communicator, which is never given again.
+// The communicator's number in the time line: its first member's rank in MPI_COMM_WORLD, and that rank's number for the
+// endpoint communicator, which is never used again.
 std::uint64_t number_of(std::int32_t first, const job::MemberContexts& contexts) {
   return (static_cast<std::uint64_t>(first) + 1) << 32U | contexts.endpoint_comm_of(first);
 }

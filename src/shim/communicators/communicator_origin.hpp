@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers of each communicator whose collectives may be Urakata's: its own, and those for what is made from it.
+// The numbers of each communicator whose collectives Urakata may handle: its own, and those for communicators and
+// persistent collectives that are made from it.
 //
 // Known are MPI_COMM_WORLD and what the program makes from known communicators by blocking calls, or by
 // MPI_Comm_create_group and MPI_Intercomm_merge where all ranks are in MPI_COMM_WORLD. All others are the MPI library's
@@ -22,19 +23,20 @@ namespace urakata::shim {
 struct CommunicatorOrigin {
   job::MemberContexts contexts;                  // its own, until the communicator's first collective takes it over
   std::shared_ptr<job::ChildContexts> children;  // for what is made from it
-  KernelPartHolder kernel_part;                  // likewise; nullptr: there is none
-  // The same on all its ranks, and no other communicator's, for the time line; 0: there is none.
+  KernelPartHolder kernel_part;                  // until that collective, too; nullptr: there is none
+  // Its number in the time line: the same on all its ranks, and of no other communicator. 0: it has none.
   std::uint64_t number = 0;
 };
 
-// MPI_COMM_WORLD, with `contexts` numbers in the tags. Once, in MPI_Init.
+// Makes the origin of MPI_COMM_WORLD. `contexts`: how many contexts the tags have room for. Once, in MPI_Init.
 void open_world_origin(std::int32_t contexts);
-// Its channel set, once engines are there. Collective.
+// Opens the channel set of MPI_COMM_WORLD, when the engines exist. Collective.
 void open_world_channel_set();
 
-// A call that all of the parent's ranks are in has made a communicator; MPI_COMM_NULL where this rank is not in it.
+// Notes a communicator that a call of all the parent's ranks has made; MPI_COMM_NULL: this rank is not in it.
+// Collective over the parent and over `made`.
 void note_child(MPI_Comm parent, MPI_Comm made);
-// A call that only its own ranks are in.
+// Notes a communicator that a call of only its own ranks has made. Collective over `made`.
 void note_made(MPI_Comm made);
 
 CommunicatorOrigin* origin_of(MPI_Comm handle);  // nullptr: the communicator is the MPI library's
@@ -43,7 +45,8 @@ void forget_origin(MPI_Comm handle);
 void withdraw_origin(MPI_Comm handle);
 void restore_origin(MPI_Comm handle);
 
-// Contexts for a persistent collective on the communicator, whose children these are. Collective.
+// The numbers for the next communicator or persistent collective that is made from `handle`; not known() if the MPI
+// library refuses. `children`: of `handle`. Collective over `handle`.
 job::MemberContexts next_contexts(MPI_Comm handle, job::ChildContexts& children);
 
 }  // namespace urakata::shim

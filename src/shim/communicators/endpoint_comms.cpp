@@ -21,7 +21,7 @@ EndpointComms& endpoint_comms() {
   return *map;
 }
 
-// Those whose communicators the program has freed while requests were open.
+// Endpoint communicators whose communicators the program has freed while requests were open.
 struct ClosedEndpointComms {
   Mutex lock;
   std::vector<const EndpointComm*> all URAKATA_GUARDED_BY(lock);
@@ -31,7 +31,7 @@ ClosedEndpointComms& closed_endpoint_comms() {
   return *made;
 }
 
-// A key that is not there leaves the assertion as it is.
+// Without the key in `info`, the assertion stays as it is.
 void note_assertion(EndpointComm& open, unsigned assertion, MPI_Info info, const char* key) {
   char value[8] = {};
   int found = 0;

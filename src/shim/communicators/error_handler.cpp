@@ -13,7 +13,7 @@ namespace urakata::shim {
 namespace {
 
 MPI_Comm communicator_of_this_rank() {
-  constexpr int kTag = 1;  // of this use of it
+  constexpr int kTag = 1;  // not that of neighbours.cpp, which makes such communicators, too
   static Mutex lock;
   const LockGuard guard(lock);
   MPI_Group own = MPI_GROUP_NULL;

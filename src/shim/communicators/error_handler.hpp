@@ -16,16 +16,17 @@ namespace urakata::shim {
 // The bits of an MPI_Errhandler; 0: none, and that of MPI_COMM_WORLD stands for it.
 using KeptErrorHandler = messages::NativeHandle;
 
-// The present error handler of a communicator that is about to be freed.
+// The present error handler of a communicator that is about to be freed. The caller passes it to
+// forget_error_handler().
 KeptErrorHandler keep_error_handler(MPI_Comm comm);
-// It is not needed any more.
+// Releases a kept error handler; 0 is allowed.
 void forget_error_handler(KeptErrorHandler handler);
 
-// Whose error handler is called. A value.
+// The communicator whose error handler is called for an operation. A value.
 struct ErrorTarget {
-  MPI_Comm comm = MPI_COMM_NULL;  // while the program has not freed it
+  MPI_Comm comm = MPI_COMM_NULL;  // used only if `freed` is false
   bool freed = false;
-  KeptErrorHandler handler = 0;  // of one that is freed
+  KeptErrorHandler handler = 0;  // used if `freed` is true; borrowed
 
   // Calls the error handler; returns `code`.
   int tell(int code) const;

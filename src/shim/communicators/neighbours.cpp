@@ -28,7 +28,8 @@ std::vector<std::uint32_t> neighbours(std::span<const int> ranks) {
 constexpr int kTried = 2;
 constexpr std::array<int, kTried> kTwo = {0, 1};
 
-// Does the first of two blocks that a rank sends to itself over a communicator of its own arrive at the first place?
+// Whether, of two blocks that a rank sends to itself on a communicator of this rank alone, the first arrives at the
+// first place.
 bool in_order(MPI_Comm alone, Form form, bool blocking) {
   constexpr std::array<int, kTried> ones = {1, 1};
   constexpr std::array<MPI_Aint, kTried> bytes = {0, sizeof(int)};
@@ -68,8 +69,8 @@ Neighbours::Ordered try_all(MPI_Comm alone) {
   return found;
 }
 
-// A communicator of this process alone, which nothing is tried on but by those made of it: what an MPI library notes of
-// the making goes with it. By messages.
+// A communicator of this rank alone, from which the tried communicators are made. MPI_Comm_create_group makes it by
+// messages. What an MPI library keeps at the parent of a communicator goes when this one is freed.
 MPI_Comm lone() {
   MPI_Group own = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
@@ -79,7 +80,7 @@ MPI_Comm lone() {
   return made;
 }
 
-// Do blocks between two ranks meet in order on grids? MPI 4 says that what is sent down arrives from above.
+// Whether blocks between two ranks meet in order on grids. By MPI 4 they do not: what is sent down arrives from above.
 const Neighbours::Ordered& in_order_on_grids() {
   static const Neighbours::Ordered found = [] {
     const int one = 1;
@@ -92,7 +93,7 @@ const Neighbours::Ordered& in_order_on_grids() {
   return found;
 }
 
-// The same on graphs, where some MPI libraries let the last block meet the first place.
+// Whether blocks between two ranks meet in order on graphs. In some MPI libraries the last block meets the first place.
 const Neighbours::Ordered& in_order_on_graphs() {
   static const Neighbours::Ordered found = [] {
     const std::array<int, kTried> self = {0, 0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The neighbours of this rank on a communicator with a topology, as the MPI library has them.
 //
-// Thread-safety: all by any thread.
+// Thread-safety: by any thread that may call the MPI library.
 #pragma once
 
 #include <array>
@@ -15,16 +15,17 @@
 
 namespace urakata::shim {
 
-// The operations in which several blocks between two ranks differ; each in its blocking form, too.
+// The neighbourhood collectives in which several blocks between two ranks may differ. MPI libraries order such blocks
+// differently by these forms, and by blocking or not.
 enum class Form : std::uint8_t { alltoall, alltoallv, alltoallw, count_ };
 inline constexpr auto kForms = static_cast<std::size_t>(Form::count_);
 
 struct Neighbours {
   std::vector<std::uint32_t> destinations, sources;  // as collectives::Neighbourhood has them
   std::vector<std::uint32_t>
-      turned;  // its order where blocks do not meet in order: on a grid down meets up, on a graph
-               // the last meets the first
-  struct Ordered {
+      turned;  // Neighbourhood::order if blocks do not meet in order: on a grid, what is sent down meets what comes
+               // from above; on a graph, the last meets the first
+  struct Ordered {  // whether blocks between two ranks meet in order, by form
     std::array<bool, kForms> blocking = {true, true, true};
     std::array<bool, kForms> started = {true, true, true};  // non-blocking and persistent
   };
@@ -37,9 +38,9 @@ struct Neighbours {
   }
 };
 
-// Nothing where the communicator has no topology. Local: asks the MPI library, and where one rank is a neighbour twice,
-// the first time, tries on a private communicator which of two blocks goes to which place: MPI libraries differ there,
-// from the standard, and in themselves by form.
+// nullopt: the communicator has no topology. Local. If a rank is a neighbour twice, this rank finds out which of two
+// blocks goes to which place, by exchanges with itself, once for grids and once for graphs. MPI libraries differ in
+// this from the standard and from each other.
 std::optional<Neighbours> read_neighbours(MPI_Comm handle);
 
 }  // namespace urakata::shim

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A prepared collective: its schedule, which others may share, and the instances that have been made of it. Cached per
-// communicator, so that the second start of the same collective builds and allocates nothing.
+// A prepared collective: its schedule, which other communicators may share, and the instances that have been made of
+// it. Cached per communicator, so that the second start of the same collective builds and allocates nothing.
+//
+// Thread-safety: take(), give() and idle() by any thread. The communicator's lock guards last_use; all other public
+// members are constant once the communicator keeps the collective.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +27,8 @@ struct Key {
   collectives::Operation operation{};
   bool in_place = false;
   bool commutative = true;
-  bool inputs_only = false;  // the schedule is of such an algorithm (collectives.hpp)
-  bool in_order = true;      // how the blocks of neighbours meet; see topology.hpp
+  bool inputs_only = false;  // whether the algorithm must have Algorithm::inputs_only
+  bool in_order = true;      // whether blocks between two neighbours meet in order (neighbours.hpp)
   std::uint32_t root = 0;
   std::uint64_t bytes = 0;
   std::uint64_t element = 1;
@@ -43,7 +46,7 @@ struct Run : engine::Instance {
   std::vector<std::byte> packed_recv;
   KernelRun kernel;
 
-  // Of what has an executor.
+  // Whether the executor can make progress. The instance must have an executor.
   bool can_progress() const { return kernel.can_progress(executor); }
 };
 
@@ -51,16 +54,16 @@ struct Prepared {
   Key key;
   std::vector<std::uint64_t> blocks;  // v-forms: send bytes, send displacements, recv bytes, recv displacements
   std::shared_ptr<const schedule::Schedule> schedule;
-  std::shared_ptr<const chain::ChainedSchedule> chained;  // nullptr: the kernel does not run it
+  std::shared_ptr<const chain::ChainedSchedule> chained;  // nullptr: the kernel does not run it as a chain
   std::string_view algorithm;
   std::string_view why;
   std::vector<Streams> streams;  // as engine::Instance has them
   std::uint64_t last_use = 0;
 
-  // An idle instance; makes one where there is none.
+  // An idle instance; makes one if there is none. The caller returns it by give(); it stays this object's.
   Run* take();
   void give(Run* run);
-  bool idle();  // no instance is in use
+  bool idle();  // whether no instance is in use
 
  private:
   SpinLock lock_;

@@ -11,7 +11,7 @@
 
 namespace urakata::shim {
 
-// What went wrong in a call that completes requests of ours: the program is told once, of the first.
+// The first failure in a call that completes requests of ours. The error handler is called for it alone.
 class Failure {
  public:
   Failure() = default;
@@ -19,7 +19,7 @@ class Failure {
   Failure(const Failure&) = delete;
   Failure& operator=(const Failure&) = delete;
 
-  // The request has ended so; MPI_SUCCESS is no failure.
+  // Notes the result of a request that has ended. MPI_SUCCESS, and failures after the first, change nothing.
   void note(const Request& request, const RequestResult& result);
   bool any() const { return code_ != MPI_SUCCESS; }
 
@@ -39,13 +39,13 @@ class Failure {
   EndpointComm* endpoint_comm_ = nullptr;  // retained
 };
 
-// A collective or message off the fast path that is finished: reports and sets the status; the request still
-// retains all that it retained. The result and `begin` are as those of complete().
+// Ends a finished request off the fast path: copies staged data back, notes the end for the report, sets the status,
+// and makes the request inactive. It still retains what it retained. Result and `begin` are as those of complete().
 int conclude(Request& request, MPI_Status* status, std::uint64_t begin, Failure& failure);
-// A request that is finished: reports, gives it back (or makes it inactive), sets handle and status. The result is the
-// request's MPI error code, which the program is told of through `failure`. `begin`: of the call, by observed_entry().
+// Completes a finished request: as conclude(), and destroys it unless it is persistent. Sets the handle. The result is
+// the request's MPI error code; `failure` notes it. `begin`: of the call, by observed_entry().
 int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin, Failure& failure);
-// The same for a call with one request: the error handler has been called.
+// The same for a call with one request. The error handler has been called.
 int complete(Request& request, MPI_Request* handle, MPI_Status* status, std::uint64_t begin);
 
 // Completes all requests of ours in an array, which are done, after the MPI library has completed its own with the
@@ -55,7 +55,8 @@ int complete_all(int count, MPI_Request* requests, MPI_Status* statuses, std::ui
 // A handle in our range that is not in use: the program waits twice, or for a freed request.
 inline int stale() { return complain(nullptr, MPI_ERR_REQUEST); }
 
-// Begins a call that waits for these requests or tests them: the time, where somebody observes.
+// To be called first in a call that waits for these requests or tests them. Returns the time at which the call began;
+// 0: there is no report.
 std::uint64_t observed_entry(int count, const MPI_Request* requests);
 
 }  // namespace urakata::shim

@@ -12,7 +12,7 @@ namespace urakata::shim {
 // Waits for what start_staged() (messages/message.hpp) has started. The result is an MPI error code; the error handler
 // has been called.
 [[gnu::cold]] int finish_staged(MPI_Request handle, MPI_Status* status);
-// Starts it and waits.
+// start_staged() and finish_staged(), for a blocking call.
 [[gnu::cold]] int run_staged(const MessageDescriptor& descriptor, MPI_Status* status);
 
 }  // namespace urakata::shim

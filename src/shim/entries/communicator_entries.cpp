@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls that make communicators: the MPI library makes them, and where ranks share a space they become endpoint
-// communicators.
+// The calls that make communicators. The MPI library makes them; Urakata then notes each, with its contexts, endpoint
+// communicator and channel set (communicator_origin.hpp).
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/native/entries.hpp"
@@ -23,7 +23,8 @@ int made_alone(int code, const MPI_Comm* made, const void* site) {
 }  // namespace
 }  // namespace urakata::shim
 
-// Parameters and arguments without the new communicator. Calls that all ranks of `comm` are in, and others.
+// `parameters` and the arguments are those without the new communicator. URAKATA_MAKER: calls that all ranks of `comm`
+// make. URAKATA_MAKER_ALONE: calls that only the ranks of the new communicator make.
 #define URAKATA_MAKER(name, parameters, ...)                                                          \
   URAKATA_EXPORT int MPI_##name(URAKATA_UNWRAP parameters, MPI_Comm* made) {                          \
     need_native();                                                                                    \

@@ -15,8 +15,8 @@
 namespace urakata::shim {
 namespace {
 
-// On a mixed endpoint communicator the space and the MPI library are probed first in turn, so that neither keeps the
-// other's messages out.
+// On a mixed endpoint communicator, endpoint and MPI library take turns in being probed first, so that the messages of
+// neither keep the other's out.
 bool space_first() {
   thread_local unsigned turn = 0;
   return ++turn % 2 == 0;
@@ -56,8 +56,9 @@ bool take(const MessageDescriptor& descriptor, MPI_Message* message, MPI_Status*
   return take_from_native(descriptor, message, status) || take_after_failure(descriptor, message, status);
 }
 
-// The request becomes that of the receive. False: an argument is wrong, which is for the MPI library to say of a
-// receive from nobody, and the message stays, or (with an error code) its buffer cannot be staged.
+// Receives the matched message that a request holds; the request becomes that of the receive. False: the message stays
+// with the request. If `*code` is then MPI_SUCCESS, an argument is wrong, and the caller has the MPI library report it
+// in a receive from MPI_PROC_NULL. Otherwise the buffer cannot be staged, and the error handler has been called.
 bool receive_matched(Request& request, void* buffer, std::int64_t count, MPI_Datatype type, int* code) {
   *code = MPI_SUCCESS;
   MessageDescriptor descriptor;

@@ -29,11 +29,12 @@ constexpr std::uint64_t kCallerSleep =
 
 int progress_hook() { return !AskingNative::now() && the_progress->step_engines() ? 1 : 0; }
 
-// Of step_rarely(), of a thread.
+// The paces of step_rarely().
 constinit thread_local StepPace pace;
 constinit thread_local StepPace native_pace;
 
-// They move by the program's threads only, which are one at a time where it says so.
+// Progress of messages and exchanges, and what waits for a thread of the program. Not on progress threads: below
+// MPI_THREAD_MULTIPLE, the program has one thread at a time in MPI, and the parts called here count on that.
 bool progress_messages() {
   if (on_progress_thread) return false;
   bool moved = endpoint() != nullptr && endpoint()->progress();
@@ -91,7 +92,7 @@ bool Progress::step_all(std::int64_t bytes) {
 
 void Progress::step_rarely() {
   constexpr unsigned kShare = 63;
-  constexpr unsigned kNativeShare = 3 * kShare;  // it takes longer
+  constexpr unsigned kNativeShare = 3 * kShare;  // a poll of the MPI library takes longer
   const std::uint64_t begin = now_ns();
   if (!pace.due(begin, kShare)) return;
   const bool moved = step_engines();

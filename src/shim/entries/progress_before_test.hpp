@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the calls that test requests move on what is ours before they look.
+// The progress that a call which tests requests makes before it looks at them.
 //
 // Thread-safety: by any thread between MPI_Init and MPI_Finalize.
 #pragma once
@@ -12,14 +12,15 @@
 
 namespace urakata::shim {
 
-// Whether the kernel runs the request's operation, which then goes on without its owner, and none of it has ended.
+// Whether the kernel runs the request's operation, which goes on without the program, and a step would find nothing.
 inline bool goes_on_by_kernel(const Request& request) {
   const Run* const run = request.run;
   return run != nullptr && run->executor != nullptr && request.active && !run->finished() && !run->can_progress();
 }
 
-// One step of progress before MPI_Test and its kin look at these requests. Only now and then if the kernel runs all of
-// ours that are not finished. `begin`: as observed_entry() gave it; an observed call has its step each time.
+// Makes one step of progress before MPI_Test and its kin look at these requests. If the kernel runs all requests of
+// ours that are not finished, only some calls make a step. `begin`: from observed_entry(); if not 0, each call makes
+// one.
 void progress_before_test(int count, const MPI_Request* requests, std::uint64_t begin);
 
 }  // namespace urakata::shim

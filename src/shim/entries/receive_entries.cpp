@@ -60,16 +60,16 @@ struct ExchangeSide {
 struct Exchange {
   ExchangeSide out;
   MPI_Comm comm;
-  bool copies;             // the receive may overwrite what is to be sent
-  MessageDescriptor send;  // empty where the send is the MPI library's
+  bool copies;             // whether the send must copy its payload, since the receive may overwrite the buffer
+  MessageDescriptor send;  // empty if the MPI library sends
   MessageDescriptor receive;
   bool sends = false;
-  bool by_native = false;  // the send, on a mixed endpoint communicator
+  bool by_native = false;  // whether the MPI library sends, on a mixed endpoint communicator
   bool receives = false;
 };
 
-// True: it is ours. Where both halves are with MPI_PROC_NULL or through the MPI library, or an argument is wrong, it is
-// the MPI library's.
+// Reads the arguments of a Sendrecv. False: the call falls back, since an argument is wrong, or since each half is with
+// MPI_PROC_NULL or goes through the MPI library.
 bool exchanging(const ExchangeSide& in, Exchange& both) {
   const ExchangeSide& out = both.out;
   both.sends = out.peer != MPI_PROC_NULL;
@@ -153,7 +153,7 @@ int exchange_later(const Exchange& both, MPI_Request* handle) {
   }
   if (code != MPI_SUCCESS) {
     request.active = true;
-    leave_to_settle(request);  // the send, if there is one, goes its way
+    leave_to_settle(request);  // the send, if there is one, goes on without the program
     return code;
   }
   *handle = request.handle();

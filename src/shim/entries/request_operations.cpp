@@ -10,7 +10,7 @@ namespace urakata::shim {
 
 namespace {
 
-// Of a request that holds nothing.
+// Requests that hold nothing: those not in use, and the one of finished sends.
 class NoOperations final : public RequestOperations {
  public:
   int start(Request& /*request*/, StartList* /*together*/) const override { return MPI_SUCCESS; }

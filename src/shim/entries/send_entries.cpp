@@ -13,7 +13,7 @@
 namespace urakata::shim {
 namespace {
 
-// Those by the link, apart: the others need no stack.
+// Sends by the link have functions of their own, so that sends in the space need no stack frame.
 [[gnu::noinline]] int send_by_link(const void* buffer, std::int64_t count, MPI_Datatype type, int dest, int tag,
                                    MPI_Comm comm, p2p::Mode mode) {
   MessageDescriptor descriptor;
@@ -137,7 +137,7 @@ using urakata::p2p::Mode;
   int PMPI_##Init##suffix(const void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)                         \
       URAKATA_ALIAS(MPI_##Init##suffix);
 
-// A ready send is a standard one whose receive is known to be there.
+// A ready send is handled as a standard send.
 #define URAKATA_MODES(Count, suffix)                                         \
   URAKATA_SENDS(Send, Isend, Send_init, Mode::standard, Count, suffix)       \
   URAKATA_SENDS(Ssend, Issend, Ssend_init, Mode::synchronous, Count, suffix) \

@@ -16,9 +16,9 @@ namespace {
 
 constexpr int kStale = -1;
 
-// The index, `from` or more, of the next request of ours that is active and finished; `count`: there is none; kStale: a
-// handle of ours before it is not in use. *active becomes true where one is active; those before it were tested in
-// vain.
+// The index, `from` or more, of the next request of ours that is active and finished. `count`: there is none. kStale: a
+// stale handle comes first. `*active` becomes true if an active one was found. Notes an unsuccessful test of the
+// others.
 int next_finished(int from, int count, const MPI_Request* requests, bool* active) {
   for (int i = from; i < count; ++i) {
     if (!is_ours(requests[i])) continue;
@@ -32,12 +32,13 @@ int next_finished(int from, int count, const MPI_Request* requests, bool* active
   return count;
 }
 
-// Requests are tested from the first on, as MPI libraries do and programs expect, and ours before theirs. One of ours
-// that is always done again would keep the others out, and so would several that take turns. So each time that so many
-// were found in an array, the test begins elsewhere: in turn with the MPI library's, and behind all that were found
-// since it last began behind some. What stays finished is found at last: meanwhile only what is before it can be found,
-// and each time the test begins farther on, or from the beginning again. (Of a thread that tests more than four arrays
-// in turn none is remembered long enough.)
+// Where the test of an array begins. Usually at its first request, as in MPI libraries and as programs expect, and with
+// our requests before the MPI library's. But if a request of ours is finished in each test, or several in turn are,
+// that would keep the others out. So after each kMostFromFirst successes in an array, one test begins elsewhere:
+// alternately with the MPI library's requests, and behind the highest index found since a test last began so. A request
+// that stays finished is therefore found at last: until then only requests before it are found, and the tests begin
+// farther on each time, or again at the beginning. (If a thread tests more than four arrays in turn, it remembers none
+// long enough.)
 class Order {
  public:
   explicit Order(const MPI_Request* requests) : history_(history_of(requests)) {
@@ -61,11 +62,11 @@ class Order {
   static constexpr unsigned kMostFromFirst = 64;
   struct History {
     const MPI_Request* requests = nullptr;
-    unsigned successes = 0;  // since a test began elsewhere, of ours: only these keep others out
+    unsigned successes = 0;  // requests of ours found since a test began elsewhere: only these keep others out
     int behind = 0;          // one more than the highest index found since a test of ours began elsewhere
-    bool theirs = false;     // the last test that began elsewhere began with the MPI library's
+    bool theirs = false;     // whether the last test that began elsewhere began with the MPI library's requests
   };
-  // Of the arrays that the thread tests: a program may well test its sends and its receives in turn.
+  // Of several arrays, since a program may test its sends and its receives in turn.
   static constinit thread_local std::array<History, 4> histories;
   static constinit thread_local unsigned newcomers;
 
@@ -83,7 +84,7 @@ class Order {
 constinit thread_local std::array<Order::History, 4> Order::histories;
 constinit thread_local unsigned Order::newcomers = 0;
 
-// Completes one of ours that is finished: the next from `first` on, or, where that is none, from the beginning.
+// Completes a request of ours that is finished, if there is one: the next from `first` on, else from the beginning on.
 int test_ours(int first, int count, MPI_Request* requests, int* index, bool* active, MPI_Status* status,
               std::uint64_t begin) {
   int found = next_finished(first, count, requests, active);
@@ -96,7 +97,7 @@ int test_ours(int first, int count, MPI_Request* requests, int* index, bool* act
   return complete(*find_request(requests[found]), requests + found, status, begin);
 }
 
-// Has the MPI library complete one of its own.
+// Has the MPI library complete one of its own requests, if one is done. `*active`: whether one was active.
 int test_theirs(int count, MPI_Request* requests, int* index, bool* active, MPI_Status* status) {
   MPI_Request* const theirs = without_ours(count, requests);
   if (!native_has_some()) return MPI_SUCCESS;

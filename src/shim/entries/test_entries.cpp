@@ -31,8 +31,8 @@ void tested_in_vain(Request& request, std::uint64_t begin) {
   return MPI_SUCCESS;
 }
 
-// A test of what the kernel runs need only ask whether it may have ended, which takes a few nanoseconds; what else is ours is moved
-// on now and then.
+// Most tests of an operation that the kernel runs only ask whether it may have ended, which is cheap. One in kTests
+// reads the clock, and makes progress of all else that is ours if a step is due.
 int test_one(MPI_Request* handle, int* flag, MPI_Status* status) {
   constexpr unsigned kTests = 32;  // for each reading of the clock
   static thread_local unsigned tests = 0;

@@ -57,7 +57,8 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   return complete_all(count, requests, statuses, begin, code);
 }
 
-// Returns once `done` has said so. A rank that waits for messages of its space sleeps, as in a wait for one of them.
+// Returns once `done` has returned true. A rank that waits for messages of its endpoint sleeps at the endpoint, as in a
+// wait for one of them.
 template <class Done>
 void wait_for_some(int count, const MPI_Request* requests, Done done) {
   Waiting waiting(engine_of(count, requests));

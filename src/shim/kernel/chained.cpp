@@ -18,10 +18,10 @@ using collectives::Algorithm;
 using collectives::Arguments;
 using collectives::Operation;
 
-// Those whose messages each rank knows of every other from its own arguments, and in which nothing is computed.
+// Operations that compute nothing, and in which each rank knows all ranks' messages from its own arguments.
 constexpr std::array kOperations = {Operation::bcast, Operation::allgather, Operation::alltoall};
 
-// Its messages run down a tree: each rank receives from its parent only.
+// Whether messages run down a tree, so that each rank receives from its parent only.
 bool runs_downhill(Operation operation, const Algorithm& algorithm) {
   return operation == Operation::bcast && algorithm.name != std::string_view("scatter_allgather");
 }

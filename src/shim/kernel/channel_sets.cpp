@@ -62,7 +62,7 @@ void tell_of_no_channel_set(const job::Bootstrap& members, const std::string& wh
                why.c_str());
 }
 
-// nullptr: `why` says it.
+// This rank's side of a channel set; nullptr: `why` says why there is none.
 KernelPartHolder own_channel_set(const std::vector<std::int32_t>& ranks, std::size_t own,
                                  const job::MemberContexts& contexts, std::string& why) {
   std::vector<chain::Listener::Member> with;
@@ -82,7 +82,8 @@ KernelPartHolder own_channel_set(const std::vector<std::int32_t>& ranks, std::si
   return KernelPartHolder(new engine::KernelPart{std::move(*opened), nullptr});
 }
 
-// Collective. `why`: this rank has no channel set; empty: it has. The first that has none is told of.
+// Whether all ranks have a channel set. Collective. `why`: why this rank has none; empty: it has one. A warning names
+// the first rank without one.
 bool all_have_one(job::Bootstrap& members, const std::string& why) {
   const std::vector<Obstacle> all = members.gathered(Obstacle(why));
   if (all.empty()) return false;  // the MPI library refuses their meeting

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Channel sets and offloads of this process's communicators, for engine `kernel` (chain/channel_set.hpp,
-// xdp/offload.hpp). A build without the component has kernel_not_built.cpp in their place.
+// xdp/offload.hpp). A build without the component has kernel_not_built.cpp in place of these functions.
 //
-// All ranks of MPI_COMM_WORLD find out in MPI_Init whether they can have them; then each communicator that the program
-// makes gets one in the call that makes it, where nothing is in the way (tune::channel_set_obstacle()). So which
-// operations the kernel runs follows from what is equal on all ranks.
+// All ranks of MPI_COMM_WORLD find out in MPI_Init whether they can have channel sets. Then each communicator that the
+// program makes gets a channel set in the call that makes it, if tune::channel_set_obstacle() finds no obstacle and all
+// its ranks can open one. So which operations the kernel runs follows from what is equal on all ranks.
 //
-// Thread-safety: open_channel_set() and FreeingCommunicator by any thread; all else by the one that calls MPI_Init and
-// MPI_Finalize.
+// Thread-safety: set_up_channel_sets(), leave_channel_sets() and stop_channel_sets() by the thread that calls MPI_Init
+// and MPI_Finalize, stop_channel_sets() also by an exit handler; all else by any thread.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,13 @@ struct KernelPart;
 
 namespace urakata::shim {
 
-// The numbers of communicators' parts for the kernel begin here: beyond the contexts that are in tags.
+// A communicator's context plus this number is the context of its kernel part: beyond all contexts that are in tags.
 inline constexpr std::int32_t kKernelContexts = 1 << 20;
 
-// Characters of the name of an operation that eBPF code may have, at most.
+// Most characters of the name by which eBPF code for a user-defined operation is attached.
 inline constexpr std::size_t kLongestOpName = 27;
 
-// What a communicator has of the kernel, and what the engine does with it when it comes and goes.
+// Ends a communicator's kernel part: hands it to engine `kernel`, which frees it when no other rank needs it any more.
 struct KernelPartClosed {
   void operator()(engine::KernelPart* part) const;
 };
@@ -52,19 +52,21 @@ class FreeingCommunicator {
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local bool now_ = false;
 };
 
-// Collective over MPI_COMM_WORLD, `world` being the private one. `obstacle`: why this rank cannot have engine kernel;
-// empty: it can. Returns why the job has none, on all ranks alike; empty: it has.
+// Collective over `world`, the private communicator of all ranks. `obstacle`: why this rank cannot have engine kernel;
+// empty: it can. Returns why the job has no channel sets, the same on all ranks; empty: it has.
 std::string set_up_channel_sets(job::Bootstrap& world, std::string obstacle);
 
-// Collective over the communicator. nullptr, on all of its ranks alike: it has no channel set, and where the job has
-// some a warning says why, once for each reason. Whether it has an offload is alike on all ranks, too.
+// Collective over the communicator. nullptr, on all of its ranks alike: it has no channel set. A warning says why, once
+// for each reason, unless the job has no channel sets, or the communicator has one rank, no context, or ranks whose
+// options differ. Whether the part has an offload is the same on all ranks, too.
 KernelPartHolder open_channel_set(MPI_Comm comm, const job::MemberContexts& contexts);
 bool has_offload(const engine::KernelPart& part);
 
-// MPI_Finalize, once nothing is in flight any more: other ranks' operations may still be, for which the end of this
-// process is to be no failure.
+// In MPI_Finalize, when this rank has no operation in flight: tells other ranks that this rank leaves, so that their
+// operations in flight do not take its end for a failure.
 void leave_channel_sets();
-// Nothing is in flight any more: the thread that submits for others ends.
+// When nothing is in flight any more: ends the thread that submits requests to the kernel for other threads
+// (chain/submitter.hpp).
 void stop_channel_sets();
 
 }  // namespace urakata::shim

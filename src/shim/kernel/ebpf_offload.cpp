@@ -20,12 +20,12 @@ namespace urakata::shim {
 
 namespace {
 
-// What a rank says of itself, first of its side, then of what it hears of the others'.
+// What a rank tells the others: first about its own side, then whether the other ranks' sides answer it.
 struct OffloadRecord {
   xdp::Side side;
-  std::uint64_t token = 0;  // the first rank's counts
+  std::uint64_t token = 0;  // all use that of the communicator's first rank
   Obstacle obstacle;        // to an offload
-  bool attached = false;    // eBPF code is, for this user
+  bool attached = false;    // whether eBPF code is attached for this user
 
   void set(const std::string& why) {
     obstacle = Obstacle(why);
@@ -43,7 +43,7 @@ void tell_of_no_offload(bool first_rank, bool attached, const std::string& why) 
   }
 }
 
-// Do all ranks say of themselves that they can? Else the first that cannot is told of.
+// Whether no rank has an obstacle. Otherwise a message names the first rank that has one.
 bool all_can(const job::Bootstrap& members, const std::vector<OffloadRecord>& all) {
   if (all.size() != members.ranks()) return false;  // the MPI library refuses their meeting
   const auto cannot = std::ranges::find_if(all, [](const OffloadRecord& one) { return one.obstacle.any(); });
@@ -88,7 +88,7 @@ std::unique_ptr<xdp::Offload> open_offload(job::Bootstrap& members, const std::v
   std::vector<xdp::Side> sides;
   for (const OffloadRecord& record : all) sides.push_back(record.side);
   made->join(std::move(sides), static_cast<std::uint32_t>(members.rank()), all.front().token);
-  if (members.gathered(std::uint8_t{1}).size() != world.size()) return nullptr;  // nobody sends before all take
+  if (members.gathered(std::uint8_t{1}).size() != world.size()) return nullptr;  // no rank sends before all have joined
   const Status heard = made->greet();
   own.set(heard.ok() ? "" : heard.error().message);
   if (!all_can(members, members.gathered(own))) return nullptr;

@@ -14,8 +14,8 @@
 namespace urakata::shim {
 
 // Collective over the communicator of these ranks of MPI_COMM_WORLD, each on a node of its own. nullptr, on all ranks
-// alike: small collectives are not for eBPF code. The reason is said once in the job: as a warning where eBPF code is
-// attached for this user on a node of theirs, since somebody wants it then, else as information.
+// alike: eBPF code computes no collectives of the communicator. The reason is logged once: as a warning if eBPF code is
+// attached for this user on one of these nodes, since it is wanted then, else as information.
 std::unique_ptr<xdp::Offload> open_offload(job::Bootstrap& members, const std::vector<std::int32_t>& world);
 
 }  // namespace urakata::shim

@@ -28,17 +28,17 @@ struct KernelPart;
 
 namespace urakata::shim {
 
-// Of a collective on a communicator that has a channel set: an algorithm all of whose ranks' schedules can be chained,
-// `chosen` if it can be. nullptr, on all ranks alike: engine thread has it.
+// The algorithm by which chains run a collective, on a communicator that has a channel set: `chosen`, or else the first
+// one of which each rank's schedule can be compiled. nullptr, on all ranks alike: there is none.
 const collectives::Algorithm* chainable(collectives::Operation operation, const collectives::Algorithm& chosen,
                                         const collectives::Arguments& arguments);
 
-// Of such an algorithm's schedule for this rank.
+// Compiles this rank's schedule of an algorithm that chainable() has returned.
 Result<std::shared_ptr<const chain::ChainedSchedule>> chained(collectives::Operation operation,
                                                               const collectives::Algorithm& algorithm,
                                                               const schedule::Schedule& schedule);
 
-// Hands an instance of such a collective, which is bound, to the part's channel set. `run`: the instance's.
+// Makes the part's channel set the executor of an instance, which engine `kernel` then starts. `run`: the instance's.
 void execute_by_chain(const engine::KernelPart& part, const chain::ChainedSchedule& schedule,
                       engine::Instance& instance, KernelRun& run);
 
@@ -55,15 +55,15 @@ struct SmallCall {
   Meaning meaning;
 };
 
-// Of a call on a communicator with this part. False, on all ranks alike: it goes another way.
+// Whether eBPF code computes a call on a communicator with this part. The same on all ranks.
 bool by_ebpf(const SmallCall& call, const engine::KernelPart& part);
 
-// Of a call on a communicator with this part that goes another way: does it reduce by an operation that the program has
-// named (ura_op_kernel()) and that is not attached? That is said once for each operation, by a communicator's first
-// rank.
+// For a call on a communicator with this part that eBPF code does not compute. If the call reduces by an operation that
+// the program has named (ura_op_kernel()) and that is not attached, the communicator's first rank warns, once for each
+// operation.
 void tell_of_missing_op(const SmallCall& call, const engine::KernelPart& part, bool first_rank);
 
-// Hands such a call's instance, which is bound, to the part's offload. `run`: the instance's.
+// As execute_by_chain(), with the part's offload, for a call of which by_ebpf() is true.
 void execute_by_ebpf(const SmallCall& call, const engine::KernelPart& part, engine::Instance& instance, KernelRun& run);
 
 }  // namespace urakata::shim

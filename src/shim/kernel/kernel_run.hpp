@@ -11,10 +11,10 @@
 namespace urakata::shim {
 
 struct KernelRun {
-  engine::ChainedGraph chained;  // what the kernel executes is one of these
+  engine::ChainedGraph chained;  // one of these two is the instance's executor, if it has one
   engine::SmallCollective small;
 
-  // Inline where that is a chain: MPI_Test asks each time.
+  // Whether the executor can make progress. Without a virtual call for a chain, since each MPI_Test asks.
   bool can_progress(const engine::Executor* executor) const {
     return executor == &chained ? chained.can_progress() : executor->can_progress();
   }

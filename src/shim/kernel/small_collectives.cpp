@@ -42,7 +42,7 @@ struct NamedReducer {
   ura_xdp_type type;
 };
 
-// Those that eBPF code has; eBPF code's bit operations do not ask for the type.
+// What eBPF code has, in the order of enums ura_xdp_op and ura_xdp_type. Its bit operations do not look at the type.
 constexpr std::array kOps = {Op::sum, Op::prod, Op::min, Op::max, Op::band, Op::bor, Op::bxor};
 constexpr std::array kTypes = {Type::i8,  Type::i16, Type::i32, Type::i64, Type::u8,
                                Type::u16, Type::u32, Type::u64, Type::f32, Type::f64};
@@ -68,7 +68,7 @@ const NamedReducer* known(const reduce::Reducer* reducer) {
   return nullptr;
 }
 
-// The form's operation and type of a reduction; nullopt: eBPF code does not have it.
+// Operation and type of a reduction, as they stand in a form; nullopt: eBPF code does not have the operation.
 struct OpAndType {
   std::uint32_t op;
   std::uint32_t type;
@@ -82,7 +82,7 @@ std::optional<OpAndType> op_of(const SmallCall& call, const xdp::Offload& offloa
   return found != nullptr ? std::optional(OpAndType{found->op, found->type}) : std::nullopt;
 }
 
-// nullopt: eBPF code does not have it.
+// The form of a call, which says all that eBPF code needs to know of it; nullopt: eBPF code does not compute the call.
 std::optional<std::uint32_t> form_of(const SmallCall& call, const xdp::Offload& offload) {
   const auto operation = operation_of(call.operation);
   if (!operation || call.bytes > offload.most()) return std::nullopt;
@@ -98,8 +98,8 @@ std::optional<std::uint32_t> form_of(const SmallCall& call, const xdp::Offload& 
   return URA_XDP_FORM(*operation, root, what->op, what->type, bytes);
 }
 
-// Why an operation of this name is not eBPF code's for elements of so many bytes. Empty: it is, or there is nothing new
-// to say, since the nodes' operations differ.
+// Why eBPF code does not compute the operation of this name on elements of `element` bytes. Empty: it does, or the
+// nodes' operations differ, which open_offload() has said already.
 std::string why_not_attached(const xdp::Offload* offload, std::string_view name, std::uint64_t element) {
   if (offload == nullptr) return "there is no eBPF code between all of a communicator's ranks";
   if (!offload->same_ops() || offload->op_named(name, element)) return "";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// operator new and delete of Urakata alone: the program has its own. Where there is no memory, the reserve's.
+// operator new and delete of Urakata alone: the program has its own. If there is no memory, the reserve serves small
+// allocations (base/reserve.hpp).
 //
-// What does not fit there ends with std::bad_alloc, which the calls that may need as much turn into MPI_ERR_NO_MEM
-// (without_memory.hpp).
+// An allocation that the reserve cannot serve throws std::bad_alloc. MPI calls that may need as much turn it into
+// MPI_ERR_NO_MEM (without_memory.hpp).
 #include <cstddef>
 #include <cstdlib>
 #include <new>

@@ -17,7 +17,7 @@ namespace urakata::shim {
 namespace {
 
 using End = void (*)();
-constinit End at_end = nullptr;                 // nullptr once it was called
+constinit End at_end = nullptr;                 // nullptr before it is set, and once it was called
 constinit int code_of_deletions = MPI_SUCCESS;  // the last error of delete_attributes_of_self()
 
 void end_once() {
@@ -29,7 +29,7 @@ int leave_out_of_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
   return MPI_SUCCESS;
 }
 
-// Our own delete callback. Returns the error that delete_attributes_of_self() has held back, for MPI_Finalize to report.
+// Our own delete callback. Returns the error that delete_attributes_of_self() held back, for MPI_Finalize to report.
 int deleted(MPI_Comm, int, void*, void*) {
   end_once();
   return code_of_deletions;
@@ -45,7 +45,7 @@ struct Functions {
 
 struct Keys {
   Mutex lock;
-  // Each once, for ever: nobody tells when the last attribute of a keyval is gone.
+  // Each once, and never removed: MPI does not tell when the last attribute of a keyval is gone.
   std::list<Functions> functions URAKATA_GUARDED_BY(lock);
   std::vector<int> ours URAKATA_GUARDED_BY(lock);  // keyvals whose functions are ours
   std::vector<int> of_self
@@ -77,7 +77,7 @@ int delete_attribute(MPI_Comm comm, int key, void* value, void* extra) {
   return code;
 }
 
-// Not one of the small numbers that stand for MPI_COMM_NULL_COPY_FN and its like.
+// Whether this is a function, and not one of the small numbers that stand for MPI_COMM_NULL_COPY_FN and its like.
 template <class Function>
 bool is_function(Function* function) {
   return reinterpret_cast<std::uintptr_t>(function) > 0xff;
@@ -108,7 +108,7 @@ void note_key_of_self(int key) {
   if (std::ranges::count(all.ours, key) != 0) all.of_self.push_back(key);
 }
 
-// The last one; MPI_KEYVAL_INVALID: there are none left.
+// Takes the keyval that was set last on MPI_COMM_SELF out of the list; MPI_KEYVAL_INVALID: none is left.
 int take_key_of_self() {
   const LockGuard guard(keys().lock);
   std::vector<int>& all = keys().of_self;
@@ -187,7 +187,7 @@ extern "C" {
 
 using namespace urakata::shim;
 
-// Ours stand before the program's functions.
+// The MPI library gets functions of ours, which call the program's.
 URAKATA_EXPORT int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* erase,
                                           int* key, void* extra) {
   need_native();
@@ -200,7 +200,7 @@ URAKATA_EXPORT int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI
 URAKATA_EXPORT int MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
   need_native();
   const int code = native.Comm_set_attr(comm, key, value);
-  // The MPI library sets some for itself (MPI-IO).
+  // The MPI library sets some attributes for itself (MPI-IO).
   if (code == MPI_SUCCESS && comm == MPI_COMM_SELF && !inside_native(__builtin_return_address(0)))
     note_key_of_self(key);
   return code;

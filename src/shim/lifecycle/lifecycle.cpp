@@ -23,14 +23,16 @@ namespace {
 constinit std::atomic<bool> has_begun{false};  // MPI_Init, or MPI_Init_thread, was called
 constinit pid_t loaded_in = 0;
 
-// What the rank starts (a shell, a tool) is not the rank. In a space its memory is kept apart from now on.
+// Programs that the rank starts (a shell, a tool) are no ranks, and must not preload Urakata. In a space, the rank's
+// memory is kept apart from now on.
 __attribute__((constructor)) void loaded() {
   urakata::forget_preload();
   urakata::space::settle();
   loaded_in = getpid();
 }
 
-// A program that never came to MPI is told apart from one that Urakata could not serve. A forked copy says nothing.
+// Warns if the program has never called MPI_Init, so that this is not taken for a failure of Urakata. A forked child
+// says nothing.
 __attribute__((destructor)) void ended() {
   if (has_begun.load(std::memory_order_relaxed) || loaded_in != getpid()) return;
   urakata::log::set_verbosity(urakata::options().verbose);

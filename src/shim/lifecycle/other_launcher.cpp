@@ -82,7 +82,7 @@ bool is_other(const Launcher& started) {
   return true;
 }
 
-// Does the library lack all that the other family's launcher could tell it by?
+// Whether the MPI library has no means by which the other family's launcher could tell it about the job.
 bool is_deaf() {
 #if defined(URAKATA_ABI_OPENMPI)
   return std::getenv("PMIX_NAMESPACE") == nullptr;  // Open MPI's ranks meet by PMIx, which Hydra has none of

@@ -56,7 +56,8 @@ namespace {
 
 static_assert(tune::ProgressThreadCosts{}.gap == engine::kLongGap, "the same default");
 
-// The files of ranks that were spawned would have the names of the first ones'.
+// Whether this rank was spawned (MPI_Comm_spawn). Such ranks write no report: its files would have the names of those
+// of the first ranks.
 bool was_spawned() {
   MPI_Comm parent = MPI_COMM_NULL;
   native.Comm_get_parent(&parent);
@@ -65,7 +66,7 @@ bool was_spawned() {
 
 // Open MPI, told that there are more ranks than cores, yields in every poll that finds nothing. That is right for a
 // rank that waits, but a progress thread that yields to a computing thread gets the core back only when that one's turn
-// is over: some milliseconds later. It polls a few times and sleeps anyway, so it does not yield.
+// is over: some milliseconds later. The progress thread polls a few times and then sleeps anyway, so it does not yield.
 void around_progress_test(bool begins) {
   static bool before = false;  // there is one progress thread (make_engines)
   if (begins) {
@@ -81,7 +82,7 @@ void progress_thread_progressed(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-// `native_too`: may its owners call the MPI library?
+// Makes a progress domain. `native_too`: whether its owners may call the MPI library.
 std::unique_ptr<engine::Domain> make_domain(transport::Failures& failures, transport::Wire* wire,
                                             transport::Stripes* stripes, bool native_too) {
   std::unique_ptr<transport::Transport> transport;
@@ -96,7 +97,7 @@ std::unique_ptr<engine::Domain> make_domain(transport::Failures& failures, trans
   return std::make_unique<engine::Domain>(std::move(transport));
 }
 
-// What the launcher, the masks and the MPI library say before MPI_Init.
+// What the launcher, the CPU masks and the MPI library tell before MPI_Init.
 tune::RunFacts run_facts() {
   const Launcher started = launcher();
   const Options& wish = options();
@@ -106,8 +107,7 @@ tune::RunFacts run_facts() {
                                                                       wish.placement, wish.progress_cpus)
                                              .within_node;
   const tune::TransportTerms terms = tune::transport_terms(wish.transport);
-  // MPI_THREAD_MULTIPLE is to be had in MPI_Init only. So what may turn out to be better than the wire counts here,
-  // too.
+  // MPI_THREAD_MULTIPLE must be asked for now. So a network that may turn out to be better than the wire counts here.
   facts.by_wire =
       tune::counts_on_wire({.alone = started.local_ranks == 1 && started.ranks > 1,
                             .wire = terms.wire,
@@ -225,15 +225,16 @@ bool Process::set_up() {
   }
   log::withhold_node_warnings();
   make_engines();
-  // The line on the engine may have said it.
+  // The warning about the engine may have said the same.
   if (const std::string warning = transports_.warning(wish.transport);
       !warning.empty() && engine_choice_.warning.find(transports_.why()) == std::string::npos) {
     log::warning_of_all("%s", warning.c_str());
   }
   open_world_channel_set();
   // exit() without MPI_Finalize: the progress threads must be gone before the libraries are taken down. A forked child
-  // has none, and may lack the memory of theirs. MPICH calls exit() on the thread that finds a fatal error, which may
-  // be a progress thread: that cannot wait for itself, nor for others, which may wait for a lock that it holds.
+  // has no progress threads, and may lack their memory. MPICH calls exit() on the thread that finds a fatal error. If
+  // that is a progress thread, it cannot wait for itself, nor for other threads, which may wait for a lock that it
+  // holds.
   static const pid_t owner = getpid();
   std::atexit([] {
     if (getpid() == owner && !on_progress_thread) process().stop_progress_threads();
@@ -284,7 +285,7 @@ void Process::choose_messages(job::Bootstrap& world) {
       {.progress_thread = progress_thread, .stripes = messages_choice_.stripes, .connections = choice.connections});
 }
 
-// On all ranks alike.
+// The result is the same on all ranks.
 std::string Process::why_no_kernel(job::Bootstrap& world) {
   std::string obstacle = tune::kernel_obstacle(engine::why_no_kernel_engine(), placement_);
   if (obstacle.empty() && wiring_.wire() == nullptr) obstacle = "no transport wire: " + transports_.why();
@@ -384,8 +385,9 @@ void Process::end() {
   if (observer_) write_report();
   if (!process_state.native_only) {
     native.Group_free(&private_comms.world_group);
-    // Others leave both to MPI_Finalize. Where messages are left that nobody has received, as after a call with wrong
-    // arguments on one rank, MPICH frees no communicator, and inside MPI_Finalize ends the job for it.
+    // With other MPI libraries, both communicators are left to MPI_Finalize. If messages on them were never received,
+    // as after a call with wrong arguments on one rank, MPICH cannot free them, and ends the job for that in
+    // MPI_Finalize.
 #if defined(URAKATA_ABI_OPENMPI)
     native.Comm_free(&private_comms.self);
     native.Comm_free(&private_comms.world);

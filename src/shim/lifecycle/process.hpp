@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Urakata in this process, from MPI_Init to MPI_Finalize: makes and ends its engines, transports, observer and private
-// communicators. What others need of it lies below: process/process_state.hpp, process/job_setup.hpp and
-// native/private_comms.hpp.
+// communicators. What other parts of the shim need of it lies in lower ones: process/process_state.hpp,
+// process/job_setup.hpp and native/private_comms.hpp.
 //
-// Thread-safety: initialise() and finalise() by the thread that calls MPI_Init and MPI_Finalize; the rest by any thread
-// between.
+// Thread-safety: by the thread that calls MPI_Init and MPI_Finalize; stop_progress_threads() also by an exit handler;
+// process() and what is inherited from JobSetup by any thread.
 #pragma once
 
 #include <atomic>
@@ -59,8 +59,8 @@ class Process final : public JobSetup {
   tune::RunFacts facts_;
   Progress progress_{engines_};
   transport::Failures failures_{MPI_ERR_OTHER};
-  // The descriptors that were open before the MPI library's MPI_Init, to find out its network; where there may be
-  // several nodes.
+  // The descriptors that were open before the MPI library's MPI_Init, to find out its network. Empty if the launcher
+  // says that the job has one node.
   job::OpenFiles open_before_;
   std::string better_network_;  // the network of the MPI library that is better than TCP; empty: there is none
   tune::MessagesChoice messages_choice_;
@@ -68,7 +68,8 @@ class Process final : public JobSetup {
   std::uint64_t init_ns_ = 0;
 };
 
-// Made at first sight, and lives as long as the process: progress threads may still look at it while exit handlers run.
+// The object of this process. The first call makes it. It is never destroyed: progress threads may still use it while
+// exit handlers run.
 extern constinit std::atomic<Process*> the_process;
 Process& make_process();
 inline Process& process() {

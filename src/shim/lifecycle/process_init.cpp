@@ -18,7 +18,7 @@ job::Facts Process::own_facts() {
   if (found != 0) private_comms.largest_tag = *most;
   job::Facts facts = job::own_facts();
   using transport::Group;
-  // The largest one is for notices, and one below it for each context for answers (channel_agreement.hpp).
+  // The largest tag is for notices. Below it, each context has a tag for answers (channel_agreement.hpp).
   std::int64_t tags = std::int64_t{private_comms.largest_tag} - Group::kMostContexts;
   if (options().tag_ub != 0) tags = std::min(tags, static_cast<std::int64_t>(options().tag_ub) + 1);
   const std::int64_t contexts = std::clamp<std::int64_t>(tags >> Group::kContextShift, 0, Group::kMostContexts);
@@ -27,9 +27,9 @@ job::Facts Process::own_facts() {
 }
 
 std::int32_t Process::make_communicators() {
-  // By way of one that is given back: making communicators takes non-blocking collectives of the one they are made of,
-  // and while there is a communicator that has done one, each of Open MPI's polls looks after these. MPI_COMM_WORLD
-  // would stay.
+  // All but private_comms.self are made from `origin`, which is then freed. Open MPI makes a communicator with a
+  // non-blocking collective on its parent. As long as a parent that had one exists, each poll checks for more.
+  // MPI_COMM_WORLD would exist for good.
   native.Comm_group(MPI_COMM_WORLD, &private_comms.world_group);
   MPI_Comm origin = MPI_COMM_NULL;
   native.Comm_create_group(MPI_COMM_WORLD, private_comms.world_group, 0, &origin);  // by messages

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What libstdc++ calls last where an exception is not caught. Its own version names the exception, for which it brings
-// the demangler: 60 KiB in each preload library, and a page of pointers in every process. Linked into each of them, it
-// answers for Urakata's exceptions alone: the program has its own libstdc++.
+// The function that libstdc++ calls for an exception that is not caught. libstdc++'s own version names the exception,
+// for which it brings the demangler: 60 KiB in each preload library, and a page of pointers in every process. This one
+// is linked into each preload library, and serves Urakata's exceptions alone: the program has its own libstdc++.
 //
-// Urakata throws none, so it is nearly always the one of an allocation that neither the process nor the reserve could
-// serve, where no call of the program's can end with an error instead.
+// Urakata throws no exceptions of its own. So the exception is nearly always std::bad_alloc, of an allocation that
+// neither the process nor the reserve could serve, in code that no or_no_memory() surrounds.
 #include <cxxabi.h>
 
 #include <cstdlib>

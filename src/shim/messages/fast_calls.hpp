@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fast path of a small message inside a space: bytes without holes, sent at once, received from a rank of the
-// space. Everything else branches off from here.
+// space. All other messages branch off from here.
 //
-// Inline from the program's call to the endpoint, with the descriptor in registers: where a call branches off it hands
-// a copy on.
+// Inline from the program's call to the endpoint, with the descriptor in registers. A call that branches off passes on
+// a copy of the descriptor.
 //
 // Thread-safety: as MPI says of the calls that these stand for.
 #pragma once
@@ -19,7 +19,7 @@ namespace urakata::shim {
          endpoint()->send_at_once(*descriptor.to, descriptor.envelope, descriptor.buffer);
 }
 
-// Blocking calls. The result is an MPI error code; the error handler has been called.
+// A blocking send. The result is an MPI error code; the error handler has been called.
 [[gnu::always_inline]] inline int send_now(const MessageDescriptor& descriptor) {
   return sent_at_once(descriptor) ? MPI_SUCCESS : send_other_now(copy_of(descriptor));
 }
@@ -46,15 +46,14 @@ namespace urakata::shim {
   return receive_and_wait(descriptor, status);
 }
 
-// The request of a send or a receive, which is started. The result is an MPI error code; the error handler has been
-// called.
+// Starts a send, and sets `*handle` to its request. The result is an MPI error code; the error handler has been called.
 [[gnu::always_inline]] inline int send_later(const MessageDescriptor& descriptor, MPI_Request* handle) {
   if (!sent_at_once(descriptor)) return send_other_later(copy_of(descriptor), handle);
   *handle = finished_send();
   return MPI_SUCCESS;
 }
 
-// Of the descriptor no more is kept than the end of a receive needs.
+// The same for a receive. The request keeps those members of the descriptor that the end of a receive needs.
 [[gnu::always_inline]] inline int receive_later(const MessageDescriptor& descriptor, MPI_Request* handle) {
   if (descriptor.carrier != Carrier::space) return start_staged(copy_of(descriptor), handle);
   if (!have_request()) return no_request(copy_of(descriptor));
@@ -73,7 +72,8 @@ namespace urakata::shim {
   return MPI_SUCCESS;
 }
 
-// The end of the fast path's receive request, which is done. False: nothing was done, complete() is needed.
+// Ends a request that is done, if it is a receive of the fast path that has succeeded. False: it is not, and nothing
+// was done.
 [[gnu::always_inline]] inline bool complete_fast(Request& request, MPI_Request* handle, MPI_Status* status) {
   MessageState& message = request.message;
   if (message.open == nullptr || message.descriptor.to != nullptr || message.descriptor.type != nullptr ||
@@ -93,7 +93,8 @@ namespace urakata::shim {
   return true;
 }
 
-// The same for a persistent message, which becomes inactive.
+// Ends the message of a persistent request that is done, which becomes inactive. False: it takes more, and nothing was
+// done.
 [[gnu::always_inline]] inline bool stop_fast(Request& request, MPI_Status* status) {
   MessageState& message = request.message;
   if (!request.active || request.staging != nullptr || message.mixed != nullptr) return false;

@@ -23,20 +23,20 @@ void release_layout_and_comm(const p2p::Request& request) {
   static_cast<EndpointComm*>(request.owner)->drop();
 }
 
-// A request of the endpoint's is left open.
+// To be called when the program continues with an open request of the endpoint.
 void expect(const MessageDescriptor& descriptor) {
   expect_messages();
   if (descriptor.endpoint_comm->wide) expect_by_link(descriptor.buffer.bytes());
 }
 
-// The MPI error code of a request that need not be waited for any more. Of a send that was set aside nobody will know
-// more.
+// The MPI error code of a request that need not be waited for any more. MPI_SUCCESS for a send whose payload was copied
+// and has not left: the program does not learn its outcome.
 int outcome_of(const p2p::Request& request) {
   return request.finished.load(std::memory_order_acquire) ? code_of(request.result) : MPI_SUCCESS;
 }
 
-// The end of a receive of a mixed endpoint communicator, of which the MPI library has told the program where it was the
-// MPI library's.
+// Ends a receive on a mixed endpoint communicator. `*told`: whether the MPI library has carried or refused the receive,
+// and so has called the error handler itself.
 int end_mixed(const messages::MixedReceive::End& end, MPI_Status* status, bool* told) {
   *told = end.code != MPI_SUCCESS || end.request.has_value();
   if (end.code != MPI_SUCCESS) {
@@ -51,7 +51,8 @@ int end_mixed(const messages::MixedReceive::End& end, MPI_Status* status, bool* 
   return code_of(end.result);
 }
 
-// Its progress asks the MPI library as well, and each question is calls of the kernel, so nobody asks a second time.
+// Waits for a mixed receive. step_engines() polls the MPI library for the receive already, and each poll takes system
+// calls, so the backoff does not poll again.
 void wait_for(const messages::MixedReceive& receive, p2p::Backoff& backoff) {
   const auto done = [&] { return receive.done(); };
   while (!done()) {
@@ -93,7 +94,7 @@ p2p::Request* open_send(const MessageDescriptor& descriptor) {
 int end_send(p2p::Request& request, const MessageDescriptor& descriptor) {
   if (descriptor.mode != p2p::Mode::buffered) endpoint()->wait(request);
   const int code = outcome_of(request);
-  // Buffered or set aside it still has to go on its way, and the program may go into the MPI library now.
+  // A send that was buffered or copied aside still has to leave, and the program may block in the MPI library next.
   if (!request.finished.load(std::memory_order_relaxed)) expect(descriptor);
   give_back(request);
   return code == MPI_SUCCESS ? code : refuse(descriptor, code);
@@ -118,7 +119,7 @@ int receive_other_now(const MessageDescriptor& descriptor, MPI_Status* status) {
   bool told = false;
   int code = MPI_SUCCESS;
   {
-    // From the start on: a progress thread on this core would take the message that this call is about to match.
+    // The wait begins before the receive: else a progress thread would compete on this core for the same message.
     p2p::Backoff backoff(endpoint()->port(), endpoint()->backoff_settings());
     messages::MixedReceive receive(*mixed_queue, descriptor);
     wait_for(receive, backoff);
@@ -223,7 +224,7 @@ int send_beside(Request& request, MessageDescriptor send) {
   request.message.beside = open_send(send);
   if (request.message.beside == nullptr) return MPI_SUCCESS;
   expect(send);
-  retain(send.buffer);  // the request retains the receive's
+  retain(send.buffer);  // the request retains the receive's datatype only
   if (send.mode == p2p::Mode::buffered) {
     give_back(*request.message.beside);
     request.message.beside = nullptr;
@@ -242,8 +243,8 @@ void wait_for_message(Request& request) {
 }
 
 void note_unsuccessful_call() {
-  // Each time, since a large message of the MPI library's may need thousands of tests. The core is not given away:
-  // another rank may keep it for a whole turn.
+  // Polls in each call, since a large message of the MPI library's may need thousands of polls. Does not yield the
+  // core: another rank may keep it for a whole time slice.
   if (endpoint() == nullptr) return;
   if (link() != nullptr) link()->ask_next();
   endpoint()->backoff_settings().poll();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From the arguments of MPI_Send and its kin to a descriptor (messages/message_descriptor.hpp). Inline, as is all of
-// the fast path of a small message (fast_path.hpp).
+// the fast path of a small message (fast_calls.hpp).
 //
 // Thread-safety: as MPI says of the calls that these stand for.
 #pragma once
@@ -17,12 +17,12 @@ namespace urakata::shim {
 
 using messages::copy_of;
 
-// Every type of a descriptor is one of ours.
+// The type of a descriptor; in the shim it is always a Datatype.
 inline const Datatype& datatype_of(const MessageDescriptor& descriptor) {
   return static_cast<const Datatype&>(*descriptor.type);
 }
 
-// The buffer. False: an argument is wrong.
+// Sets the descriptor's buffer and type. False: an argument is wrong.
 [[gnu::always_inline]] inline bool describe(void* address, std::int64_t count, MPI_Datatype type,
                                             MessageDescriptor& descriptor) {
   if (count < 0) return false;
@@ -36,8 +36,8 @@ inline const Datatype& datatype_of(const MessageDescriptor& descriptor) {
   return true;
 }
 
-// Endpoint communicator, pattern and way of a receive or a probe. True: the call is ours. False: it is the MPI
-// library's, also where the MPI library has to refuse an argument.
+// Sets the endpoint communicator, the pattern and the carrier of a receive or a probe. False: the call falls back, also
+// if the MPI library has to refuse an argument.
 [[gnu::always_inline]] inline bool probing(int source, int tag, MPI_Comm comm, MessageDescriptor& descriptor) {
   if (endpoint() == nullptr) return false;
   descriptor.endpoint_comm = endpoint_comm(comm);
@@ -49,13 +49,13 @@ inline const Datatype& datatype_of(const MessageDescriptor& descriptor) {
   return true;
 }
 
-// The same for a receive.
+// probing() and describe(), for a receive.
 [[gnu::always_inline]] inline bool incoming(void* address, std::int64_t count, MPI_Datatype type, int source, int tag,
                                             MPI_Comm comm, MessageDescriptor& descriptor) {
   return probing(source, tag, comm, descriptor) && describe(address, count, type, descriptor);
 }
 
-// The same for a send to a rank of the space.
+// The descriptor of a send to a rank of the space. False: the receiver is not in the space, or the call falls back.
 [[gnu::always_inline]] inline bool outgoing(const void* address, std::int64_t count, MPI_Datatype type, int dest,
                                             int tag, MPI_Comm comm, p2p::Mode mode, MessageDescriptor& descriptor) {
   if (endpoint() == nullptr) return false;
@@ -65,7 +65,7 @@ inline const Datatype& datatype_of(const MessageDescriptor& descriptor) {
          describe(const_cast<void*>(address), count, type, descriptor);
 }
 
-// The same for one that goes by the link.
+// The descriptor of a send by the link. False: the link does not reach the receiver, or the call falls back.
 [[gnu::noinline]] inline bool outgoing_by_link(const void* address, std::int64_t count, MPI_Datatype type, int dest,
                                                int tag, MPI_Comm comm, p2p::Mode mode, MessageDescriptor& descriptor) {
   if (endpoint() == nullptr) return false;

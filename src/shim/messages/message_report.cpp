@@ -19,7 +19,8 @@ namespace {
 
 thread_local std::uint64_t waited_until = 0;
 
-// Are there other ranks of this one's space, such as the link reaches, and such as only the MPI library does?
+// Whether an endpoint communicator has other ranks in this rank's space, ranks that the link reaches, and ranks that
+// only the MPI library reaches.
 struct Reached {
   explicit Reached(const EndpointComm& in) : by_native(in.mixed) {
     for (std::size_t rank = 0; rank < in.peers.size(); ++rank) {
@@ -63,7 +64,7 @@ std::uint64_t size_of(const MPI_Status& status) {
   return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;  // MPI_UNDEFINED is negative
 }
 
-// Of a message that goes by the link alone: what the endpoint knows of its transfer.
+// What the endpoint knows of the transfer of a message by the link; empty for messages that other carriers may move.
 observe::SeenTransfer transfer_of(const Request& request) {
   const MessageDescriptor& descriptor = request.message.descriptor;
   const bool linked = descriptor.peer != p2p::kNoPeer || descriptor.carrier == Carrier::link;

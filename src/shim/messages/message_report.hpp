@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the report says of the program's own messages. Used only where one was asked for: the entry points take their
-// observed form then (MessagePath::observed).
+// What the report says of the program's own messages. Used only if a report is asked for: the entry points then take
+// their observed form (MessagePath::observed).
 //
 // Thread-safety: as MPI says of the calls that these stand for.
 #pragma once
@@ -21,13 +21,13 @@ class ObservedMessage {
   // `operation`: "Isend"; `address`: the call's return address. Begins the time of waited().
   ObservedMessage(const char* operation, const void* address, int peer, MPI_Comm comm);
 
-  // The call has succeeded; then what is known of the message. A call that is not heard of again notes nothing.
+  // The following are called after the call has succeeded. Without them nothing is noted.
   void sent(std::int64_t count, MPI_Datatype type);
   void received(const MPI_Status& status);
-  void waited();  // inside this call, and it is over
-  // Beside a receive, whose waiting is that of both.
+  void waited();  // the message has ended inside the call
+  // A send beside a receive: the time counts as waiting for the receive only.
   void sent_with_receive(std::int64_t count, MPI_Datatype type);
-  // The message goes on: what is missing comes with the request's end. The MPI library's tell nothing.
+  // The message goes on after the call. The rest is noted at the end of its request, if the request is one of ours.
   void sent_later(std::int64_t count, MPI_Datatype type, MPI_Request handle);
   void received_later(MPI_Request handle);
   void prepared(MPI_Request handle);
@@ -39,21 +39,21 @@ class ObservedMessage {
   std::uint64_t begin_ = 0;
 };
 
-// A persistent request of ours is about to be started, and has been.
+// A persistent request of ours is about to be started; it has been started.
 void observe_start(Request& request);
 void observe_started(Request& request);
-// A call that waits for the request or tests it begins at `begin`; one has left those of these open that are.
+// A call that waits for the request or tests it has begun at `begin`. Such a call returns; some of these may be open.
 void observe_entry(Request& request, std::uint64_t begin);
 void observe_exit(int count, const MPI_Request* requests);
 // The program has waited for the request, or tested it, since `begin` (observed_entry()) or since it waited for another
 // one; so a moment counts once, for the message that was waited for first.
 void observe_waiting(const Request& request, std::uint64_t begin);
-// It has waited for others.
+// The program has waited for requests of the MPI library: that time counts for no message of ours.
 void observe_other_waiting();
 // The request is done and about to be completed.
 void observe_end(Request& request, std::uint64_t begin);
 
-// The observed form of the calls that send or receive, with what they run otherwise.
+// The observed form of a blocking send or receive. `run` performs the call and returns its MPI error code.
 template <class Run>
 int observed_send(ObservedMessage message, std::int64_t count, MPI_Datatype type, Run run) {
   const int code = run();

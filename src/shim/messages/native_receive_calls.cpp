@@ -84,7 +84,7 @@ class NativeReceiveCalls final : public messages::NativeReceives {
   }
 
   void leave_to_endpoint(p2p::Request& open, const MessageDescriptor& descriptor) override {
-    retain(descriptor.buffer);  // the shim's request goes now, with its own; the endpoint may still write
+    retain(descriptor.buffer);  // the shim's request goes now, with its reference; the endpoint may still write
     leave_behind(open, *descriptor.endpoint_comm);
   }
 

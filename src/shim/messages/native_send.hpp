@@ -2,6 +2,8 @@
 // The send of an MPI_Sendrecv and its kin on a mixed endpoint communicator, where it goes through the MPI library and
 // the receive does not.
 //
+// Functions that return int return an MPI error code; the error handler has been called.
+//
 // Thread-safety: by any thread; an object by one at a time.
 #pragma once
 
@@ -15,14 +17,14 @@ namespace urakata::shim {
 
 class NativeSend {
  public:
-  // The buffer stays until finish(). The result is an MPI error code, and the error handler has been called.
+  // The buffer must stay until finish().
   int start(const void* address, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
-  // The buffer may be used again at once.
+  // Sends a copy: the buffer may be used again at once. Throws std::bad_alloc if there is no memory for the copy.
   int start_copy(const void* address, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
 
   int finish();
-  // As finish(), but does not wait: whoever calls detach() or finish_detached() next finishes it if it is done. For
-  // copies.
+  // For copies, instead of finish(): does not wait. A later detach() frees the send if it is done; finish_detached()
+  // waits for all sends that are left.
   static void detach(std::unique_ptr<NativeSend> send);
   static void finish_detached();
 

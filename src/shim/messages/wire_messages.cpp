@@ -18,9 +18,9 @@ namespace urakata::shim {
 
 namespace {
 
-constinit std::atomic<unsigned> waiting{0};           // callers; by any thread, relaxed
+constinit std::atomic<unsigned> waiting{0};           // threads that wait at the endpoint; relaxed
 constinit bool with_progress_thread = false;          // constant after open_link()
-constinit transport::Stripes* own_stripes = nullptr;  // likewise; of one site, and it stays
+constinit transport::Stripes* own_stripes = nullptr;  // constant after open_link(); only if the job has one site
 
 void note_wait() {
   if (link_progress != nullptr) link_progress->note_wait();
@@ -28,7 +28,7 @@ void note_wait() {
 
 void sleep_by_link(std::uint64_t ns) { link()->wait(ns); }
 
-// The MPI library tells nobody of its messages, and a receive from any source may wait for one of those, too.
+// Whether a receive may wait for a message of the MPI library, too, of which no descriptor tells.
 bool asks_native() { return mixed_queue != nullptr && mixed_queue->open(); }
 
 bool link_covers_all() { return !asks_native(); }
@@ -63,7 +63,7 @@ void close_link_stripes() { delete std::exchange(own_stripes, nullptr); }
 
 namespace {
 
-// nullptr: there are none.
+// The stripes that carry the link's long messages; nullptr: there are none.
 transport::Stripes* stripes_of_link() { return own_stripes != nullptr ? own_stripes : job_setup().stripes(); }
 
 std::unique_ptr<transport::WireLink> opened_link(std::uint32_t connections) {
@@ -76,7 +76,7 @@ std::unique_ptr<transport::WireLink> opened_link(std::uint32_t connections) {
     return nullptr;
   }
   if (transport::Stripes* const stripes = stripes_of_link(); stripes != nullptr) {
-    // Without them it would be no link for peers that have theirs.
+    // Peers whose links have stripes cannot use a link without them.
     const Status carried =
         (*opened)->carry_by(std::make_unique<transport::LinkStripes>(*stripes, ranks_at_other_sites()));
     if (!carried) {
@@ -99,7 +99,7 @@ void open_link(const LinkWish& wish) {
 bool link_has_progress_thread() { return with_progress_thread; }
 
 void wait_by_link(bool in_space, p2p::BackoffSettings& settings) {
-  constexpr std::uint64_t kLongestNap = 100'000;  // ns; another rank's message wakes it from that, the link's does not
+  constexpr std::uint64_t kLongestNap = 100'000;  // ns; messages of the space end a nap, those of the link do not
   settings.waiting = &waiting;
   settings.entered = note_wait;
   if (in_space) {
@@ -108,9 +108,8 @@ void wait_by_link(bool in_space, p2p::BackoffSettings& settings) {
     settings.sleep = sleep_by_link;
     settings.descriptor_covers_all = link_covers_all;
     settings.poll_gives_way = native_gives_way();
-    // Others want the core, too, also where this node's ranks have one each (containers). A spin of 50 us before each
-    // yield made a ring of 8 B on three test hosts with two cores take 45 us; without it takes 26, the MPI library's
-    // 28.
+    // If the MPI library yields, other processes want the core, even if each rank of this node seems to have one of its
+    // own (containers). Spinning before each yield would then delay all of them.
     settings.oversubscribed = settings.oversubscribed || settings.poll_gives_way;
   }
 }
@@ -123,7 +122,7 @@ void stop_link_progress() {
   if (link_progress != nullptr) link_progress->stop();
 }
 
-// Whom receives wait for is watched from now on.
+// From now on the link watches the connections to ranks that receives wait for.
 void watch_awaited() {
   constexpr std::ptrdiff_t kFew = 64;  // connections for one receive from any source
   for_each_endpoint_comm([](const EndpointComm& endpoint_comm) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI's types and functions for all of the shim. Each preload library is built from the same sources with another
-// family's header: URAKATA_ABI_OPENMPI, URAKATA_ABI_MPICH (also Intel MPI, MVAPICH) or URAKATA_ABI_STANDARD (MPI-5).
+// MPI's types and functions for all of the shim. Each preload library is built from the same sources with the mpi.h of
+// one MPI family: URAKATA_ABI_OPENMPI, URAKATA_ABI_MPICH (also Intel MPI, MVAPICH) or URAKATA_ABI_STANDARD (MPI-5).
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marks a call that asks the MPI library for messages from within our own polling: the MPI library then calls the hook
-// of its progress, which has nothing to do, since whoever asks has moved all that is ours just before.
+// Marks the calling thread, while an object lives, as one that polls the MPI library from within our own progress. The
+// MPI library then calls our progress hook, which does nothing: the polling thread's own loop progresses all that is
+// ours. A thread has at most one object at a time.
 //
-// Thread-safety: each thread has its own.
+// Thread-safety: by any thread; the mark is thread-local.
 #pragma once
 
 namespace urakata::shim {

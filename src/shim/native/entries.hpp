@@ -5,11 +5,11 @@
 #include "shim/native/abi.hpp"
 #include "shim/native/native_library.hpp"
 
-// An entry point of messages. Outside a space they are the MPI library's (native.message_path): that is tested first,
-// and what else there is to do is done in a function of its own, so that without registers to save it costs the program
-// no more than a test and a jump. In one section: side by side, on one page. The same test tells whether the
-// report is to know; that function is jumped to as well, so its return address is the program's (in a build without
-// optimisation it is the entry point's, and the report's rows are one for each operation).
+// An entry point of the program's messages. It first tests native.message_path: without an endpoint the call falls
+// back. All other work is in a function of its own, which is jumped to. So the entry point saves no registers, and
+// costs a test and a jump. All such entry points lie side by side in one section. With a report, the test leads to a
+// function that tells the report. It is jumped to as well, so its return address is the program's. (In a build without
+// optimisation the address is the entry point's, and the report has one row for each operation.)
 #define URAKATA_MESSAGE_EXPORT URAKATA_EXPORT __attribute__((section(".text.hot")))
 
 // The second name of an entry point.
@@ -17,10 +17,10 @@
 
 namespace urakata::shim {
 
-// What a function of an entry point returns where the call is the MPI library's: no MPI error code.
+// The result of an entry point's function if the call falls back. No MPI error code has this value.
 constexpr int kNotOurs = -1;
 
-// Before a call of the MPI library in an entry point that may be the program's first.
+// Looks up the MPI library if that has not been done. Each entry point that may be the program's first calls it.
 inline void need_native() {
   if (!native.found) find_native();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// More elements than an int counts, on MPI libraries without MPI_Count forms: one element of a type of blocks of 2^30
-// and the rest.
+// A committed datatype for more elements than an int counts: one element of it is blocks of 2^30 elements and the rest.
+// For calls without MPI_Count forms.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace urakata::shim {
 
 struct LargeCount {
-  // extent: of an element, in bytes.
+  // `extent`: of `element`, in bytes.
   explicit LargeCount(std::uint64_t count, MPI_Datatype element = MPI_BYTE, std::uint64_t extent = 1) {
     constexpr std::uint64_t kPiece = std::uint64_t{1} << 30U;
     MPI_Datatype piece = MPI_DATATYPE_NULL;

@@ -13,7 +13,7 @@ namespace urakata::shim {
 namespace {
 
 struct Left {
-  Mutex lock;  // progress threads run, too, where the program has one thread
+  Mutex lock;  // needed also if the program has one thread: progress threads leave handles
   std::vector<MPI_Datatype> types URAKATA_GUARDED_BY(lock);
   std::vector<MPI_Op> operations URAKATA_GUARDED_BY(lock);
   std::vector<MPI_Errhandler> error_handlers URAKATA_GUARDED_BY(lock);

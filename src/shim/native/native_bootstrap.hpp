@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI library's collectives on one communicator, for the meeting of ranks in MPI_Init.
+// The MPI library's collectives on one communicator, by which its ranks agree: in MPI_Init, in MPI_Finalize, and in
+// collective calls between them. The communicator must outlive the object.
+//
+// Thread-safety: by one thread at a time, on all ranks in the same order.
 #pragma once
 
 #include "job/bootstrap.hpp"

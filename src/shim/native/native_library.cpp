@@ -39,7 +39,7 @@ void* native_library() {
   for (const char* name : kLibraryNames) {
     if (void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return library;
   }
-  // Loaded by a path of its own: go by the file's name.
+  // dlopen() may not find by name a library that was loaded by its path. So compare the files of all loaded objects.
   const char* path = nullptr;
   auto look = [](dl_phdr_info* info, std::size_t, void* found) {
     const std::string_view file = base_name(info->dlpi_name);

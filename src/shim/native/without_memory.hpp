@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What needs more memory than the process has ends with MPI_ERR_NO_MEM, and nothing has begun.
+// A call that needs more memory than the process has fails with MPI_ERR_NO_MEM before it has begun anything.
 //
-// Book-keeping finds room in the reserve (base/reserve.hpp) and need not ask. What is as large as the program's
-// payload, or as a type's description, does not: that is done within or_no_memory().
+// If memory is short, the reserve (base/reserve.hpp) serves small allocations for book-keeping, so these are not
+// checked. Allocations as large as the program's payload or a type's description are made within or_no_memory().
 #pragma once
 
 #include <new>
@@ -11,7 +11,7 @@
 
 namespace urakata::shim {
 
-// The MPI error code of `body()`; no error handler has been called.
+// The MPI error code that `body()` returns, or MPI_ERR_NO_MEM if memory runs out in it. Calls no error handler.
 template <class Body>
 [[gnu::always_inline]] inline int or_no_memory(const Body& body) {
   try {

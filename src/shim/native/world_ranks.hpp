@@ -11,7 +11,7 @@
 
 namespace urakata::shim {
 
-// Of an intracommunicator; empty where one is not in MPI_COMM_WORLD.
+// By rank of the communicator, which must be an intracommunicator. Empty: one of its ranks is not in MPI_COMM_WORLD.
 std::vector<std::int32_t> world_ranks(MPI_Comm handle);
 
 }  // namespace urakata::shim

@@ -49,7 +49,7 @@ static_assert(channel_costs(tune::Costs{}) == halo::Costs{}, "the same defaults"
 
 p2p::CopyingSettings own_copying() {
   p2p::CopyingSettings settings = copying_settings(tune::costs().copy);
-  if (!fast_strings()) settings.exchange_most = 0;  // what that rests on, and was measured with
+  if (!fast_strings()) settings.exchange_most = 0;  // copying aside in an exchange pays with these instructions only
   switch (options().space_copy) {
     case CopyingWish::receiver:
       settings.always = p2p::Copying::receiver;

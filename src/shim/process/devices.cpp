@@ -18,7 +18,7 @@ namespace {
 std::atomic<std::uint32_t> loads{1};  // calls of dlopen that have begun
 std::atomic<std::uint32_t> looked{0};
 
-// A program that loads a driver by itself is not seen before it lives in a space.
+// Only now, in the space, it is seen that the program itself loads a driver.
 void tell_once() {
   static std::atomic<bool> told{false};
   if (told.exchange(true)) return;
@@ -32,7 +32,7 @@ void tell_once() {
 
 bool look_for_devices() {
   const std::uint32_t now = loads.load(std::memory_order_acquire);
-  if (looked.load(std::memory_order_relaxed) == now) return true;  // the flag is up, so there is one
+  if (looked.load(std::memory_order_relaxed) == now) return true;  // the last look left the flag up: it found a driver
   const bool any = device::find_drivers();
   if (any && ranks_in_space() != 0 && !options().space_devices) tell_once();
   looked.store(now, std::memory_order_relaxed);
@@ -45,12 +45,12 @@ bool look_for_devices() {
 
 }  // namespace urakata::shim
 
-// Where the entry point `dlopen` goes on: to the real one, or to that of whoever stands in front of it as well.
+// Returns where the entry point `dlopen` goes on: the next `dlopen` in search order, the C library's or a tool's.
 extern "C" [[gnu::visibility("hidden")]] void* urakata_before_dlopen(const char* /*name*/, int /*mode*/,
                                                                      const void* /*caller*/) {
   using namespace urakata::shim;
-  // Not initialised by whoever is first: in a child that is forked then, the others would wait for a thread that it has
-  // not.
+  // No static with a guarded initialiser: after a fork in another thread meanwhile, the child's calls would wait for a
+  // thread that only the parent has.
   static std::atomic<void*> real{nullptr};
   void* found = real.load(std::memory_order_acquire);
   if (found == nullptr) {

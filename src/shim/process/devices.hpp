@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Are there drivers of accelerators in the process, whose memory the program may hand to us?
+// Whether drivers of accelerators are loaded, so that buffers of the program may lie in device memory.
 //
-// They may come at any time, since programs load them late (Python does). So the preload library stands in front of
-// dlopen: each call raises a flag, and the next call of MPI that has a buffer looks at what has been loaded. A thread
-// inside MPI that looks in the very moment before another one's dlopen begins may miss that library until the next one.
+// Drivers may come at any time, since programs load them late (Python does). So the preload library stands in front of
+// dlopen: each call raises a flag, and the next MPI call with a buffer looks at what has been loaded. A look in another
+// thread, between the raising of the flag and the loading, misses the library until the next call of dlopen.
 //
 // Thread-safety: by any thread.
 #pragma once
@@ -12,10 +12,10 @@
 
 namespace urakata::shim {
 
-// Looks if anything has been loaded since the last look.
+// Whether there are drivers. Looks anew if dlopen has been called since the last look.
 [[gnu::cold]] bool look_for_devices();
 
-// True: each buffer's kind has to be asked. One test of a flag on the MPI library's first line where there is none.
+// Whether there are drivers, so that each buffer's place must be looked up. Without drivers this tests one flag.
 inline bool have_devices() {
   if (native.may_have_devices.load(std::memory_order_relaxed)) [[unlikely]] {
     return look_for_devices();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Why a rank cannot have what all are to have: a part of what it says of itself when they meet. Thread-safety: a value.
+// Why a rank lacks something that all ranks must have: a text of fixed size, as a part of records that ranks exchange.
+//
+// Thread-safety: a value.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace urakata::shim {
 class Obstacle {
  public:
   Obstacle() = default;
-  // Cut to the room for it. Empty: there is none.
+  // Keeps the first 511 bytes of `why`. An empty text: there is no obstacle.
   explicit Obstacle(const std::string& why) {
     std::memcpy(text_.data(), why.data(), std::min(why.size(), text_.size() - 1));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all ranks of a communicator find out alike is said once, and by one of them: its first rank.
+// If all ranks of a communicator find out the same, only the communicator's first rank says it, and only once.
 //
 // Thread-safety: by any thread.
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace urakata::shim {
 
-// Is this the first time that this process finds out about `kind`? For each rank of the communicator to ask, since
-// those that are not its first one may be another's.
+// Whether this process finds out about `kind` for the first time. Each rank of the communicator asks, not only the
+// first: another rank of it may be the first of a later communicator, and must not say the same again.
 bool first_to_find(std::string_view kind);
 
 }  // namespace urakata::shim

@@ -28,9 +28,10 @@ inline p2p::Endpoint* endpoint() { return own_endpoint; }
 [[gnu::visibility("hidden")]] extern constinit transport::WireLink* own_link;
 inline transport::WireLink* link() { return own_link; }
 
-// The progress thread for messages; nullptr: the MPI library calls Urakata instead, or there is no endpoint.
+// The progress thread for messages, or, without an endpoint, for neighbourhood channels (start_exchange_progress()).
+// nullptr: there is none, for example since the MPI library calls Urakata while it waits.
 [[gnu::visibility("hidden")]] extern constinit PeriodicProgress* periodic;
-// To be called when the program continues with an open request of the endpoint.
+// To be called when the program continues with an open request of the endpoint or an exchange under way.
 inline void expect_messages() {
   if (periodic != nullptr) periodic->expect();
 }

@@ -14,7 +14,8 @@ namespace urakata::shim {
 
 class Waiting {
  public:
-  // For what `engine` runs; nullptr: for what nobody runs. `entered`: it knows (Engine::start_awaited).
+  // `engine`: the one that runs what the caller waits for; nullptr: none does. `entered`: the engine knows already that
+  // the caller waits (Engine::start_awaited).
   explicit Waiting(engine::Engine* engine, bool entered = false)
       : engine_(engine), ladder_(process_state.oversubscribed) {
     if (engine_ != nullptr && !entered) engine_->enter();
@@ -35,13 +36,12 @@ class Waiting {
   }
 
  private:
-  // Steps that move nothing until sleeping is worth its 5 us: a message that is already on the way arrives meanwhile.
+  // Steps without progress before the caller sleeps: a message that is already under way arrives meanwhile.
   static constexpr unsigned kIdle = 50;
 
-  // Open MPI gives its core away inside each poll when it knows that there are more ranks than cores, and never where
-  // each rank has one; doing it again after each poll would halve the chances to see a message. MPICH leaves it to us.
-  // Where only the wire is awaited the MPI library is seldom polled, so the core is ours to give away: to a rank that
-  // shares it, or to nobody.
+  // Yields the core, if the MPI library does not. Open MPI yields inside each poll if it knows that there are more
+  // ranks than cores. A second yield after each poll would halve the polls that can see a message. MPICH does not
+  // yield. If only the wire is awaited, the MPI library is seldom polled, so this yields.
   void give_way() {
     if (the_progress->waits_for_descriptors()) {
       sched_yield();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the program's calls move on what is ours, and how they sleep until there is something to do. Everything that waits
-// needs it, and it moves everything: so it is declared here, and defined in entries/progress.cpp, above all that it
-// moves.
+// How the program's calls make progress of all that is ours, and how they sleep until there is something to do. Each
+// part of the shim that waits needs this, and the implementation calls each part. So the class is declared here, and
+// implemented in entries/progress.cpp, above all parts.
 //
-// Thread-safety: open() by the thread that calls MPI_Init; the rest by any thread between MPI_Init and MPI_Finalize.
+// Thread-safety: open() and unhook() by the thread that calls MPI_Init and MPI_Finalize; the rest by any thread
+// between.
 #pragma once
 
 #include <atomic>
@@ -20,31 +21,34 @@ namespace urakata::shim {
 class Progress {
  public:
   explicit Progress(const engine::Engines& engines) : engines_(engines) {}
-  // The engines are made. `wire`: messages of ours may go by transport wire. `world`: the private communicator.
+  // To be called when the engines exist. `wire`: whether messages of ours may go by transport wire. `world`: the
+  // private communicator.
   void open(bool wire, MPI_Comm world);
 
-  // From now on the MPI library's own waiting drives the engines too, where it offers that. Until the first
-  // communicator of ours it does not: a program that uses nothing of Urakata waits as fast as without.
+  // From now on the MPI library calls step_engines() while it waits, if it offers that (Open MPI). To be called
+  // when there is an endpoint, a communicator or an exchange of ours: a program that uses nothing of Urakata waits as
+  // fast as without.
   void hook();
   void unhook();
 
   // One step of every engine that has something pending. Returns whether anything moved.
   bool step_engines(std::int64_t bytes = engine::Domain::kStepBytes);
-  // The same for a thread that calls until something is done. Now and then, where nothing moves, the MPI library's own
-  // messages are moved on: while all of ours go by wire nobody else asks the MPI library, and a peer may need its
-  // message from us before it does its part.
+  // step_engines() for a thread that repeats the call until something is done. If nothing moves and there is a wire,
+  // some calls also poll the MPI library. Nothing else does while all our messages go by wire, but a peer may wait for
+  // a message that the MPI library has to send.
   bool step_all(std::int64_t bytes = engine::Domain::kStepBytes);
-  // The same for a call that the program makes between computations, about what goes on without it: steps take a
-  // sixty-fourth of the time at most, and most calls pass without one (StepPace).
+  // step_engines() for a call that the program makes between computations, about operations that progress without it.
+  // Most calls make no step: steps take a sixty-fourth of the time at most (StepPace).
   void step_rarely();
-  // A caller has waited for a while and nothing moves: sleeps until the network is ready, if all that is pending comes
-  // that way. False: nothing was done, the caller has to find another way to wait.
+  // For a caller that has waited for a while without progress. If the transports tell of all that is pending, sleeps
+  // until they do, or for 0.5 ms. False: it did not sleep, for example since another thread does; the caller must wait
+  // in another way.
   bool sleep();
-  // Does everything that is pending wait for what the transports tell?
+  // Whether the transports' descriptors tell of all that is pending.
   bool waits_for_descriptors() const { return wire_ && wakeup() == Wakeup::descriptors; }
 
  private:
-  // What tells of all that is pending; none where nothing is.
+  // The means by which the transports tell of all that is pending; none also if nothing is pending.
   Wakeup wakeup() const;
   void poll_native();
 
@@ -53,13 +57,13 @@ class Progress {
   bool wire_ = false;
   MPI_Comm world_ = MPI_COMM_NULL;
 
-  std::unique_ptr<SocketWatch> watch_;  // by the caller that has taken watched_
-  std::atomic<bool> watched_{false};
+  std::unique_ptr<SocketWatch> watch_;  // used by the thread that has set watched_
+  std::atomic<bool> watched_{false};    // whether a thread sleeps
   std::atomic<unsigned> unsuccessful_polls_{0};
   std::once_flag hooked_;
 };
 
-// That of this process; nullptr before MPI_Init.
+// The object of this process; nullptr before MPI_Init.
 [[gnu::visibility("hidden")]] extern constinit Progress* the_progress;
 
 }  // namespace urakata::shim

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waits where there is an endpoint: moves on everything that is ours, the rank's messages and collectives, until
-// something is so.
+// Waits for a condition on a rank that has an endpoint. Meanwhile makes progress of all that is ours: the rank's
+// messages and collectives.
+//
+// Thread-safety: by any thread of the program.
 #pragma once
 
 #include "p2p/backoff.hpp"
@@ -9,7 +11,7 @@
 
 namespace urakata::shim {
 
-// Returns once `over` has returned true; it is not called again then. The rank has an endpoint.
+// Returns once `over` has returned true, and does not call `over` again then.
 template <class Over>
 void wait_until(Over over, const p2p::BackoffSettings& settings = endpoint()->backoff_settings()) {
   p2p::Backoff backoff(endpoint()->port(), settings);

@@ -17,7 +17,7 @@ namespace urakata::shim {
 using messages::Carrier;
 using messages::MessageDescriptor;
 
-// Its endpoint communicator and its type are retained.
+// The request retains the descriptor's endpoint communicator and type.
 struct MessageState {
   p2p::Request* open = nullptr;                   // nullptr: finished, or not started
   p2p::Request* beside = nullptr;                 // the send of an Isendrecv, whose receive is `open`
@@ -45,7 +45,8 @@ struct MessageState {
     if (open != nullptr ? !open->done() : mixed != nullptr && !mixed->done()) return false;
     return beside == nullptr || beside->done();
   }
-  // Of a message that is over; the rest of the descriptor says nothing without these.
+  // Empties the state of a message that is over. The other members of the descriptor mean nothing without those that
+  // are emptied.
   void clear() {
     endpoint_comm().store(nullptr, std::memory_order_release);
     descriptor.type = nullptr;

@@ -28,7 +28,7 @@ class NeighbourExchange {
   virtual void wait() = 0;
   // The result of a finished exchange: MPI_SUCCESS, or the code of an error that has not been reported yet.
   virtual int error() const = 0;
-  // The message domain of the exchange's messages, if it has any.
+  // The endpoint communicator of the exchange's messages; nullptr: it has none.
   virtual EndpointComm* endpoint_comm() const { return nullptr; }
 
   // Gives up an exchange that the program has freed. It ends without the program if it is under way, and releases what

@@ -14,14 +14,14 @@ namespace urakata::shim {
 namespace {
 
 bool is_pending(const Request& request) { return !request.finished(); }
-// Is it a receive that the MPI library may be asked for now, or at a later start?
+// Whether the request is a receive for which the MPI library may be asked, now or at a later start.
 bool may_need_native(const Request& request) {
   const bool by_endpoint = messages::by_endpoint(request.message.descriptor.carrier);
   return request.is_message() && !by_endpoint && (request.persistent || request.message.mixed != nullptr);
 }
 
-// Looks at all requests that exist, so not for calls that must be fast. Those of other endpoint communicators may be in
-// use by other threads, so nothing but their endpoint communicator is read.
+// Looks at all requests that exist, so not for calls that must be fast. Other threads may use requests of other
+// endpoint communicators, so nothing but the endpoint communicator is read of these.
 template <class Is>
 bool any_request(const EndpointComm& endpoint_comm, Is is) {
   const std::uint32_t made = request_table.made.load(std::memory_order_acquire);
@@ -44,7 +44,8 @@ EndpointComm::Freed before_free(MPI_Comm handle, bool disconnects) {
 void drain_endpoint_comm(MPI_Comm handle) {
   const EndpointComm* const open = endpoint() != nullptr ? known_endpoint_comm(handle) : nullptr;
   if (open == nullptr) return;
-  // A message whose request another thread frees is left behind first, so that is asked last.
+  // If another thread frees a request, its message first counts as left behind, then not as pending any more. So
+  // none_left_behind() is asked last.
   wait_until([&] { return (open->unused() || !any_request(*open, is_pending)) && open->none_left_behind(); });
 }
 

@@ -13,7 +13,8 @@ namespace urakata::shim {
 // communicator, which stays as it is. If the MPI library's communicator is kept, receives may still be pending on it;
 // it is freed after them.
 EndpointComm::Freed before_free(MPI_Comm handle, bool disconnects);
-// For MPI_Comm_disconnect: waits until no operation on it is pending. An inactive persistent request is not pending.
+// For MPI_Comm_disconnect: waits until no operation on the endpoint communicator is pending. An inactive persistent
+// request is not pending.
 void drain_endpoint_comm(MPI_Comm handle);
 
 }  // namespace urakata::shim

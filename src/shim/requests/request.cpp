@@ -27,7 +27,7 @@ constexpr std::uint32_t kFirst = 1U << 3;  // requests that are made first; then
 
 struct Free {
   SpinLock lock;
-  bool told URAKATA_GUARDED_BY(lock) = false;  // that there are no more
+  bool told URAKATA_GUARDED_BY(lock) = false;  // whether a message has said that there are no more
   Request* first URAKATA_GUARDED_BY(lock) = nullptr;
   std::byte* blocks URAKATA_GUARDED_BY(lock) = nullptr;  // behind pointer handles
 };
@@ -39,8 +39,8 @@ Free& all_free() {
 // Bytes of addresses that a request takes: its own, and the block behind its handle.
 constexpr std::size_t kEach = sizeof(Request) + (kIntegerHandles ? 0 : RequestTable::kBlock);
 
-// For how many requests there are addresses: as many as there may ever be or, where addresses are limited (ulimit -v),
-// a sixteenth of them, since most are for the program.
+// For how many requests to reserve addresses: for as many as there may ever be or, if addresses are limited (ulimit
+// -v), for those that fit into a sixteenth of the limit, since the program needs most of it.
 std::uint32_t room() {
   rlimit limit{};
   std::uint32_t most = RequestTable::kMost;
@@ -58,7 +58,7 @@ std::byte* reserve(std::size_t bytes) {
   return static_cast<std::byte*>(range);
 }
 
-// Once. False: there are no addresses.
+// Reserves the addresses of a table that has none. False: the process has not enough.
 bool make_room(Free& free) URAKATA_REQUIRES(free.lock) {
   RequestTable& t = request_table;
   std::byte* all = nullptr;
@@ -74,7 +74,7 @@ bool make_room(Free& free) URAKATA_REQUIRES(free.lock) {
   return true;
 }
 
-// Bytes from `begin` to `end` of what was reserved are used from now on. False: there is no memory for them.
+// Gives access to bytes `begin` to `end` of reserved addresses. False: there is no memory for them.
 bool open_up(void* range, std::size_t begin, std::size_t end) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   begin = begin / page * page;
@@ -82,7 +82,7 @@ bool open_up(void* range, std::size_t begin, std::size_t end) {
   return mprotect(static_cast<std::byte*>(range) + begin, end - begin, PROT_READ | PROT_WRITE) == 0;
 }
 
-// The result is why there are no more requests, or nullptr.
+// Makes as many requests again as exist. The result is why it cannot, or nullptr.
 const char* grow(Free& free) URAKATA_REQUIRES(free.lock) {
   RequestTable& t = request_table;
   const std::uint32_t before = t.made.load(std::memory_order_relaxed);
@@ -98,7 +98,7 @@ const char* grow(Free& free) URAKATA_REQUIRES(free.lock) {
   }
   if (!opened) return "there is no memory for more";
   for (std::uint32_t i = after; i-- > before;) {
-    auto* const request = new (t.requests + i) Request;  // never ended: its handle may still be asked about
+    auto* const request = new (t.requests + i) Request;  // never destroyed: the program may use its handle again
     request->index = i;
     request->next = std::exchange(free.first, request);
     if constexpr (!kIntegerHandles) {
@@ -165,7 +165,7 @@ void store_requests() {
 MPI_Request finished_send() {
   static std::atomic<Request*> made{nullptr};
   if (const Request* request = made.load(std::memory_order_acquire); request != nullptr) return request->handle();
-  if (!have_request()) {  // the MPI library's for a message to nobody is as good
+  if (!have_request()) {  // the MPI library's request of a send to MPI_PROC_NULL serves as well
     MPI_Request theirs = MPI_REQUEST_NULL;
     native.Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &theirs);
     return theirs;

@@ -7,8 +7,9 @@
 // Open MPI's Fortran wrappers read that from the MPI library's request at an offset which differs between versions.
 // Where handles are integers, ours have MPICH's request bits with the kind "invalid", which no real handle has.
 //
-// Thread-safety: make, find by any thread. A Request belongs to whoever may call MPI_Wait on it: one thread at a time,
-// by MPI's rules.
+// Thread-safety: all functions by any thread. A Request belongs to the thread that may call MPI_Wait on it: one at a
+// time, by MPI's rules. Other threads may call endpoint_comm(). When the program has freed the request of a collective,
+// the thread that finishes the collective destroys it, also a progress thread.
 #pragma once
 
 #include <atomic>
@@ -44,24 +45,24 @@ struct alignas(64) Request {
   bool persistent = false;
   bool active = false;
   RequestType type = RequestType::none;
-  Request* next = nullptr;  // of the free ones
+  Request* next = nullptr;  // in a list of free requests, or of those left behind (left_behind.hpp)
   MessageState message;     // of type `message`
   // Of types `collective` and `exchange`, retained.
   Communicator* communicator = nullptr;
   Run* run = nullptr;                                       // of type `collective`
   std::unique_ptr<NeighbourExchange> exchange;              // of type `exchange`
   std::atomic<const EndpointComm*> exchange_comm{nullptr};  // of an exchange whose messages are the endpoint's
-  std::unique_ptr<Staging> staging;        // of buffers that are not in the processor's memory; nullptr: there are none
-  std::optional<UserReducer> reducer;      // of a user-defined operation; retained
-  std::vector<const Datatype*> types;      // retained
-  observe::CallSite* call_site = nullptr;  // nullptr: nobody observes
+  std::unique_ptr<Staging> staging;                         // of buffers in device memory; nullptr: there are none
+  std::optional<UserReducer> reducer;                       // of a user-defined operation; retained
+  std::vector<const Datatype*> types;                       // retained
+  observe::CallSite* call_site = nullptr;                   // nullptr: no report is written
   observe::ObservedInstance observed;
-  observe::MessageSite* message_site = nullptr;  // of a message; nullptr: nobody observes
-  observe::MessageOverlap message_overlap;       // with it
+  observe::MessageSite* message_site = nullptr;  // of type `message`; nullptr: the report does not note it
+  observe::MessageOverlap message_overlap;       // of type `message`, if it has a message_site
 
   inline MPI_Request handle() const;
-  // The endpoint communicator of its message or exchange; nullptr: there is none. By any thread, while another one uses
-  // the request.
+  // The endpoint communicator of its message or exchange; nullptr: there is none. May be called while another thread
+  // uses the request.
   const EndpointComm* endpoint_comm() {
     const EndpointComm* const of_message = message.endpoint_comm().load(std::memory_order_acquire);
     return of_message != nullptr ? of_message : exchange_comm.load(std::memory_order_acquire);
@@ -74,11 +75,12 @@ struct alignas(64) Request {
   }
 };
 
-// The request of every send that was finished when it was started: it holds nothing, and lives for ever. One of the
-// MPI library's where there are no more of ours.
+// The request of all sends that were finished when they were started: it holds nothing, and lives for ever. If none of
+// our requests is left for it, the MPI library's request of a send to MPI_PROC_NULL.
 MPI_Request finished_send();
 
-// A matched message of ours lies in one of our requests, and its MPI_Message has that request's bits.
+// The MPI_Message of a matched message of ours, which one of our requests holds. It has the bits of the request's
+// handle.
 MPI_Message message_of(const Request& request);
 // The request that holds the message; nullptr if it is none of ours.
 Request* holder_of(MPI_Message message);
@@ -89,7 +91,7 @@ inline constexpr std::int32_t kFortranBase = 0x40000000;
 // The table of requests: the request of index i is its i-th, and, where handles are pointers, its handle is i blocks
 // from the base.
 struct RequestTable {
-  static constexpr std::uint32_t kMost = 1U << 22;  // requests in use at once; see `most`
+  static constexpr std::uint32_t kMost = 1U << 22;  // most requests that may exist; see `most`
   static constexpr std::size_t kBlock = 256;        // bytes behind a pointer handle
   // Kind "invalid", type "request"; 0 in the rest is MPI_REQUEST_NULL.
   static constexpr std::uintptr_t kMpichPattern = 0x2c000000;
@@ -99,7 +101,7 @@ struct RequestTable {
   // Number of handle values of ours, from `base`; for pointer handles 0 until the first request. A thread may see the
   // changes of `base` and `range` in either order: with a range of 0 no handle is ours.
   std::atomic<std::uintptr_t> range{kIntegerHandles ? kMost : 0};
-  std::uint32_t most = kMost;  // requests that there is room for; fewer where addresses are (ulimit -v)
+  std::uint32_t most = kMost;  // requests that there is room for; fewer if addresses are limited (ulimit -v)
   Request* requests = nullptr;
   std::atomic<std::uint32_t> made{0};  // number of requests that exist
 
@@ -123,7 +125,7 @@ inline bool is_ours(MPI_Request handle) {
   return request_table.offset_of(handle) < request_table.range.load(std::memory_order_relaxed);
 }
 
-// Of a handle that is ours; nullptr if it is stale.
+// The request of a handle that is ours; nullptr: the handle is stale.
 inline Request* find_request(MPI_Request handle) {
   const std::size_t index = request_table.offset_of(handle) / (kIntegerHandles ? 1 : RequestTable::kBlock);
   if (index >= request_table.made.load(std::memory_order_acquire)) return nullptr;
@@ -140,9 +142,9 @@ struct KeptRequests {
   std::uint32_t count = 0;
 };
 extern constinit thread_local KeptRequests kept_requests;
-bool fetch_requests();        // some of the table's; false: there are none, and a line has said why
-void store_requests();        // some back to the table
-void expect_end_of_thread();  // all back to the table then
+bool fetch_requests();        // takes some from the table; false: there are none, and an error message has said why
+void store_requests();        // gives some back to the table
+void expect_end_of_thread();  // when this thread ends, all go back to the table
 
 // Whether this thread's next make_request() may be called. False: the process can have no more, and the call that needs
 // one ends with MPI_ERR_NO_MEM before anything has begun.
@@ -161,9 +163,9 @@ inline void give_request_back(Request& request) {
   kept.first = &request;
   if (++kept.count == KeptRequests::kMost) store_requests();
 }
-// Releases what the request retains. The run must be finished.
+// Releases what the request retains. Its operation must be over, or never started.
 void clear_request(Request& request);
-// Releases what the request retains, and the request itself. The run must be finished.
+// As clear_request(), and gives the request back. Does nothing to the request of finished_send().
 void destroy_request(Request* request);
 
 MPI_Request request_of_fortran(std::int32_t integer);  // MPI_REQUEST_NULL if it is not one of ours

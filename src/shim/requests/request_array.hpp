@@ -18,11 +18,12 @@ inline bool any_ours(int count, const MPI_Request* requests) {
   return false;
 }
 
-// The array as the MPI library may see it.
+// Copies the array for the MPI library, with MPI_REQUEST_NULL in place of each request of ours. The thread keeps one
+// copy, which the next call overwrites.
 MPI_Request* without_ours(int count, const MPI_Request* requests);
-// Are there requests in the copy that the MPI library could complete?
+// Whether the copy has a request that is not MPI_REQUEST_NULL.
 bool native_has_some();
-// What the MPI library did to the copy goes back to the program's array; ours stay as they are there.
+// Writes what the MPI library has made of the copy to the program's array. Requests of ours stay as they are there.
 void put_back(int count, MPI_Request* requests);
 
 inline MPI_Status* at(MPI_Status* statuses, int i) {

@@ -46,8 +46,8 @@ class RequestOperations {
   virtual bool done(const Request& request) const = 0;
   // Returns when an active request is done. Makes progress of everything else meanwhile.
   virtual void wait(Request& request) const = 0;
-  // A call that does not block until this request is done, as MPI_Test, has found it unfinished. After many such calls a
-  // send copies its payload aside.
+  // A call that does not block until this request is done, such as MPI_Test, has found it unfinished. After many such
+  // calls a send copies its payload aside.
   virtual void note_unsuccessful_test(Request& /*request*/) const {}
   // Whether a thread that waits for the request has to wait at the endpoint.
   virtual bool waits_at_endpoint(const Request& request) const = 0;
@@ -57,16 +57,16 @@ class RequestOperations {
   virtual RequestResult finish(Request& request, MPI_Status* status, std::uint64_t begin) const = 0;
   // The status of a done or inactive request that stays as it is.
   virtual void peek(const Request& request, MPI_Status* status) const = 0;
-  // Bytes that a done request has received, from the beginning of its receive buffer on. kAll: the whole buffer. 0 after
-  // an error, and of a send.
+  // Bytes that a done request has received, from the beginning of its receive buffer on. kAll: the whole buffer. 0 for
+  // a send, and for a collective or an exchange that has failed.
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
   virtual std::uint64_t received(const Request& request) const = 0;
 
   // MPI_Cancel. True: the call succeeds; a receive that has not matched is cancelled, and a send completes as always.
   // False: MPI_ERR_REQUEST, for a collective, an exchange or an inactive message.
   virtual bool cancel(Request& /*request*/) const { return false; }
-  // The program frees the request. True: the request goes on and is destroyed when it is over; the caller must not touch
-  // it any more. False: the caller destroys it.
+  // The program frees the request. True: the operation goes on, and the request is destroyed when it is over; the
+  // caller must not touch the request any more. False: the caller destroys the request.
   virtual bool abandon(Request& /*request*/) const { return false; }
   // Releases all that the request retains for its operation. The operation is over, or was never started.
   virtual void clear(Request& request) const = 0;

@@ -19,7 +19,7 @@ namespace urakata::shim {
 
 struct Request;
 
-// The bytes of a buffer: that an operation only reads one is known to its schedule, not to its type.
+// The address of a buffer, without const: the schedule says whether an operation writes the buffer, the type does not.
 inline std::byte* writable(const void* address) { return static_cast<std::byte*>(const_cast<void*>(address)); }
 
 // The staging buffers of a request.
@@ -33,11 +33,11 @@ struct Staging {
 // The functions below that return int return an MPI error code. They have logged the reason and called no error
 // handler.
 
-// Replaces the address by that of a staging buffer, if the buffer of these parts needs one. The request gets the staging
-// buffer.
+// Replaces the address by that of a staging buffer, if the buffer of these parts needs one. The request gets the
+// staging buffer.
 int stage(std::vector<device::StagingBuffer::Part> parts, const void*& address, Request& request,
           std::unique_ptr<device::StagingBuffer> Staging::*to);
-// Fills the staging buffers of a bound collective that is about to start.
+// Fills the staging buffers of a request that is about to start.
 int fetch(Request& request);
 
 // Whether the descriptor's buffer must be staged; true also if that is unknown: staging it then reports the error.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the program gets to see of a receive or a probe.
+// The MPI_Status that the program gets of a receive, a probe or a request without a message.
+//
+// Thread-safety: by any thread that may call the MPI library.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +12,7 @@
 
 namespace urakata::shim {
 
-// Where the family's status has its fields is part of its ABI; the standard ABI leaves them to the library.
+// Sets all but MPI_ERROR. The ABIs of Open MPI and MPICH say where a status has its fields; the standard ABI does not.
 inline void set_status(MPI_Status* status, const p2p::Result& result) {
   if (status == MPI_STATUS_IGNORE) return;
   const bool cancelled = result.outcome == p2p::Outcome::cancelled;
@@ -35,7 +37,7 @@ inline void empty_status(MPI_Status* status) {
   MPI_Request none = MPI_REQUEST_NULL;
   native.Wait(&none, status);
 }
-// As it says for receives from MPI_PROC_NULL.
+// The status of a receive from MPI_PROC_NULL, from the MPI library.
 inline void nobodys_status(MPI_Status* status) {
   native.Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, status);
 }

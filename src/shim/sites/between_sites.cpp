@@ -21,7 +21,7 @@ namespace {
 
 using collectives::Operation;
 
-// Texts of the report, each once.
+// Keeps a text of the report for ever, and each text once.
 std::string_view kept(std::string text) {
   static Mutex lock;
   static auto* texts = new std::set<std::string, std::less<>>;

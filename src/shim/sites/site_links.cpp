@@ -22,7 +22,7 @@ namespace urakata::shim {
 namespace {
 
 constexpr double kMegabit = 125e3;  // bytes/s
-constexpr double kLongTrips = 4;    // so many round trips at a link's full rate, and what goes tells how fast it is
+constexpr double kLongTrips = 4;    // round trips at full rate that a transfer must last to tell a link's rate
 
 // Set in MPI_Init.
 struct State {
@@ -31,7 +31,7 @@ struct State {
   std::size_t sites = 0;
 };
 State& state() {
-  static auto* made = new State;  // never ended: progress threads may still look at it
+  static auto* made = new State;  // never destroyed: progress threads may outlast main
   return *made;
 }
 
@@ -72,13 +72,13 @@ bool any_link_known() { return state().rates.has_value(); }
 
 namespace {
 
-// All nodes of two sites, where a message does not say how many pairs carry at the same time.
+// A way of all nodes of two sites, as if each pair of nodes sent at the same time.
 lanes::Way all_nodes(const job::LinkRates& rates, std::size_t one, std::size_t other) {
   const std::uint32_t nodes = std::min(rates.nodes[one], rates.nodes[other]);
   return {.pairs = nodes, .nodes = nodes};
 }
 
-// As many connections to each rank at another site as fill the link to it.
+// Gives this rank as many connections to each rank at another site as fill the link to that site.
 void use_links(transport::Stripes& stripes, const Sites& sites, std::size_t own) {
   State& now = state();
   const job::LinkRates& rates = *now.rates;
@@ -94,7 +94,7 @@ void use_links(transport::Stripes& stripes, const Sites& sites, std::size_t own)
   }
 }
 
-// How long what tells of a link's rate must be: of the one of which most is under way.
+// Bytes that a transfer must have to tell any link's rate: by the link with the most bytes under way; 1 MiB at least.
 std::uint64_t long_one(const job::LinkTable& links) {
   double most = 1UL << 20U;
   for (const auto& facts : links) {

@@ -39,7 +39,7 @@ transport::Stripes* open_stripes(transport::Failures& failures) {
       log::warning("%s", opened.error().message.c_str());
     }
   }
-  // Both ends of a pair must have them.
+  // Both ranks of a pair must have stripes.
   enum class Has : std::uint8_t { stripes, no_wire, neither };
   NativeBootstrap world(private_comms.world);
   const auto all = world.gathered(made != nullptr ? Has::stripes : job.wire() == nullptr ? Has::no_wire : Has::neither);
@@ -48,7 +48,7 @@ transport::Stripes* open_stripes(transport::Failures& failures) {
   } else if (made != nullptr && options().connections == 0 && std::ranges::find(all, Has::no_wire) == all.end()) {
     learn_links(world, *made, sites, job.job().nodes(),
                 [&job](std::int32_t one, std::int32_t other) { return job.transports().by_wire(one, other); });
-    made->set_streams(streams);  // to whom the link is not known
+    made->set_streams(streams);  // for ranks to which the link is not known
   }
   return made;
 }
@@ -88,7 +88,8 @@ void settle_stripes(const std::function<void()>& step) {
     return false;
   };
   while (!settled()) ladder.step();
-  // What a lost stripe had comes again over another one, also what has come: until all are settled, all answer.
+  // What a lost stripe carried is sent again over another one, even if it had arrived. So each rank keeps answering
+  // until all ranks are settled.
   NativeBootstrap(private_comms.world).meet([&] {
     settled();
     ladder.step();
@@ -99,7 +100,7 @@ void judge_links() {
   const Sites& sites = job_setup().sites();
   if (sites.count < 2) return;
   NativeBootstrap world(private_comms.world);
-  // As in open_stripes(): one that lacks them has learnt nothing, and then none has.
+  // All ranks decide alike: in open_stripes(), all ranks have learnt rates, or none has.
   transport::Stripes* const stripes = job_setup().stripes();
   if (stripes != nullptr && any_link_known()) judge_links(world, *stripes, sites);
 }

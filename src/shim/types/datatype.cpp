@@ -36,11 +36,11 @@ std::vector<Arithmetic>& arithmetic_types() {
   return *list;
 }
 
-// Types whose meaning depends on their size: what Fortran's are is the MPI library compiler's affair.
+// Types whose meaning depends on their size, which the Fortran compiler of the MPI library decides.
 struct SizedArithmetic {
   MPI_Datatype handle;
   Type (*type_of)(std::size_t);
-  std::size_t parts;  // a pair of two numbers, or one
+  std::size_t parts;  // numbers in an element: 2 in a pair, else 1
 };
 std::vector<SizedArithmetic>& sized_types() {
   static auto* list = new std::vector<SizedArithmetic>;
@@ -66,17 +66,17 @@ Type unsigned_of(std::size_t bytes) {
 Type float_of(std::size_t bytes) { return bytes == 4 ? Type::f32 : bytes == 8 ? Type::f64 : Type::f80; }
 Type complex_of(std::size_t bytes) { return bytes == 8 ? Type::c32 : bytes == 16 ? Type::c64 : Type::c80; }
 
-// Asked by packing no element, on a communicator where errors return: it is for the MPI library to refuse such a type,
-// with the error handler of the call's communicator.
+// Finds out by packing no element, on the private communicator, where errors return. A call with an uncommitted type
+// falls back, so that the MPI library reports the error on the call's communicator.
 bool is_committed(MPI_Datatype handle) {
   unsigned char none = 0;
   int position = 0;
   return native.Pack(&none, 0, handle, &none, 0, &position, private_comms.world) == MPI_SUCCESS;
 }
 
-// For a type that is not reduced. size == extent alone allows a type map in another order than memory's (an indexed
-// type whose blocks run backwards): pack bytes that say where they were. Types too large to try count as not
-// contiguous, which is always right.
+// Whether packing keeps the bytes of an element in the order of memory, for a type without a shape. Equal size and
+// extent do not tell: the blocks of an indexed type may run backwards. So this packs an element whose bytes hold their
+// own positions. A type too large to try counts as not contiguous, which is always correct.
 bool packs_as_it_lies(MPI_Datatype handle, std::uint64_t size) {
   constexpr std::uint64_t kTry = 1 << 16;
   if (size > kTry) return false;
@@ -97,7 +97,7 @@ bool packs_as_it_lies(MPI_Datatype handle, std::uint64_t size) {
 // An element that is too large for the MPI library's MPI_Pack moves as a message from this process to itself. `from`
 // and `to` are one element each.
 void by_message(const void* from, MPI_Datatype from_type, void* to, MPI_Datatype to_type) {
-  static std::atomic<unsigned> calls{0};  // threads, and calls from within the MPI library's waiting, are told apart
+  static std::atomic<unsigned> calls{0};  // tells calls of different threads, and from the progress hook, apart by tag
   const int tag = static_cast<int>(calls.fetch_add(1, std::memory_order_relaxed) % 32768);
   MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   native.Irecv(to, 1, to_type, 0, tag, private_comms.self, &both[0]);
@@ -211,7 +211,7 @@ void Datatype::unpack(const std::byte* packed, std::byte* base, std::uint64_t fi
   });
 }
 
-// What the MPI library packs in one call is what an int counts, where it has no larger form.
+// Visits the elements in pieces that MPI_Pack takes in one call: at most INT_MAX bytes, or one element if it is larger.
 template <class Visit>
 void Datatype::in_native_pieces(std::uint64_t first, std::uint64_t count, Visit visit) const {
   const std::uint64_t most = std::max<std::uint64_t>(INT_MAX / std::max<std::uint64_t>(size, 1), 1);
@@ -225,7 +225,7 @@ void Datatype::in_native_pieces(std::uint64_t first, std::uint64_t count, Visit 
 
 namespace {
 
-// The type has not been seen yet.
+// The description of a type that the registry does not have yet; nullptr as datatype().
 [[gnu::noinline]] const Datatype* meet(MPI_Datatype handle) {
   if (handle == MPI_DATATYPE_NULL) return nullptr;
   MPI_Count bytes = 0;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the shim knows of the program's datatypes.
 //
-// A datatype is reduced to its canonical shape, and moved by our own loops; the few that cannot be reduced
-// (type_tree.hpp) are packed and unpacked by the MPI library. So every committed type can be moved: whether a type can
-// must not decide who performs an operation, since the partner's type may be another one.
+// A datatype is described by its shape (layout::Shape), and our own loops move it. The MPI library packs and unpacks
+// the few types that have no shape (type_tree.hpp). So every committed type can be moved. This is needed since the
+// types of an operation may differ between ranks, but all ranks must agree whether Urakata handles the operation.
 //
-// A datatype is described once and kept until MPI_Type_free and the last operation on it are past; operations retain
-// it, so a program may free a type while an operation runs. The MPI library's handle then lives as long.
+// A Datatype lives until MPI_Type_free and the last operation on it are past. Operations retain it, so a program may
+// free a type while an operation runs. The MPI library's handle then lives as long.
 //
-// Thread-safety: datatype(), forget_datatype() by any thread; a Datatype is immutable but for its count of users.
+// Thread-safety: retain(), release() and leave_registry() by any thread. pack() and unpack() of a type without a shape,
+// and all functions outside the class, by threads that may call the MPI library; register_predefined() in MPI_Init. A
+// Datatype is immutable but for its count of users.
 #pragma once
 
 #include <atomic>
@@ -33,7 +35,7 @@ class Datatype final : public layout::Layout {
 
   const layout::Shape* shape() const override { return shape_.has_value() ? &*shape_ : nullptr; }
 
-  // The program's own, valid as long as this object is retained: a user-defined operation has to get this one.
+  // The program's own handle, valid as long as this object is retained. User-defined operations must be given this one.
   MPI_Datatype handle() const { return handle_; }
   bool predefined() const { return predefined_; }
   std::optional<reduce::Type> arithmetic() const { return arithmetic_; }  // for built-in reductions
@@ -42,8 +44,9 @@ class Datatype final : public layout::Layout {
   void retain() const {
     if (!predefined_) users_.fetch_add(1, std::memory_order_relaxed);
   }
-  void release() const;  // the last one frees the MPI library's handle
-  // MPI_Type_free: the registry does not retain it any more. True: an operation does, and the handle is freed after it.
+  void release() const;  // the last one frees the MPI library's handle (on a progress thread: left_handles.hpp)
+  // For MPI_Type_free: gives up the registry's reference. True: an operation still retains the type, and the handle is
+  // freed after it. False: the caller frees the handle.
   bool leave_registry() const;
 
  private:
@@ -54,7 +57,7 @@ class Datatype final : public layout::Layout {
   bool predefined_ = false;
   std::optional<layout::Shape> shape_;
   std::optional<reduce::Type> arithmetic_;
-  mutable std::atomic<std::uint32_t> users_{1};  // the registry's own until MPI_Type_free
+  mutable std::atomic<std::uint32_t> users_{1};  // references; one is the registry's until MPI_Type_free
 };
 
 using Datatypes = HandleMap<MPI_Datatype, const Datatype>;
@@ -68,10 +71,10 @@ inline const Datatype* datatype(MPI_Datatype handle) {
   return found.known ? found.object : look_up_datatype(handle);
 }
 
-// MPI_Type_free is about to free the handle. True: do not, it is freed later.
+// For MPI_Type_free. True: the caller must not free the handle; the last operation on it does. False: the caller does.
 bool forget_datatype(MPI_Datatype handle);
 
-// Descriptions of the types for built-in reductions; called once after the MPI library's initialisation.
+// Registers the types that built-in reductions know. After the MPI library's MPI_Init.
 void register_predefined();
 
 }  // namespace urakata::shim

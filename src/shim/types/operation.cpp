@@ -104,7 +104,7 @@ UserOperation* user_operation(MPI_Op op) {
   if (found.known) return found.object;
   auto* made = new UserOperation(op);
   UserOperation* known = user_operations().insert(op, made);
-  if (known != made) delete made;  // another thread's is there, which has the MPI library's handle
+  if (known != made) delete made;  // another thread has registered one, which owns the MPI library's handle
   return known;
 }
 

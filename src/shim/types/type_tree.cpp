@@ -34,7 +34,7 @@ struct Envelope {
 bool has_large_forms() { return native.Type_get_envelope_c != nullptr && native.Type_get_contents_c != nullptr; }
 #endif
 
-// The large form where there is one: a type made with large counts is an error to the other.
+// Asks by the form with large counts if the MPI library has it: the other form refuses types made with large counts.
 std::optional<Envelope> envelope_of(MPI_Datatype handle) {
   Envelope envelope;
 #if defined(URAKATA_LARGE_COUNTS)
@@ -101,8 +101,8 @@ class TypeArguments {
   struct List {
     std::vector<Number> numbers;
     std::size_t next = 0;
-    // An MPI library that gives fewer than it should gives zeros: the size then differs, and the type is left to the
-    // MPI library.
+    // If the MPI library has given fewer numbers than it should, the rest are 0. The size then differs, and the type
+    // gets no shape.
     Number at_next() { return next < numbers.size() ? numbers[next++] : Number{}; }
     void resize(MPI_Count length) { numbers.resize(static_cast<std::size_t>(length)); }
   };

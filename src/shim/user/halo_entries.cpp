@@ -23,7 +23,7 @@ struct ura_halo {
 
 namespace {
 
-// The ranks of an intracommunicator; 0 for what is none.
+// The number of ranks of an intracommunicator; 0: it is none, or MPI is not running.
 int ranks_of(MPI_Comm comm) {
   if (!shim::process_state.running || comm == MPI_COMM_NULL) return 0;
   int between_groups = 0;
@@ -43,7 +43,8 @@ int create(const char* function, MPI_Comm comm, Result<shim::HaloSide> send, Res
   return MPI_SUCCESS;
 }
 
-// A call that needs an exchange that is under way, or one that is not: MPI_SUCCESS, or the error that was told.
+// Checks that an exchange of the halo is under way, or none is, as the call needs (`under_way`). The result is
+// MPI_SUCCESS, or the code of an error that has been logged.
 int misused(const char* function, const ura_halo* halo, bool under_way) {
   if (halo == nullptr || !shim::process_state.running) {
     return shim::user_error(function, MPI_ERR_ARG, "there is no halo, or MPI_Finalize was called");

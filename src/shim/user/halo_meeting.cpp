@@ -79,7 +79,7 @@ Result<std::vector<ChannelWord>> meet(MPI_Comm comm, std::span<const int> destin
       delivered = flag != 0;
       if (delivered) over = !members.begin_barrier();
     }
-    if (!process_state.native_only) the_progress->step_all();  // what neighbours wait for before they come here
+    if (!process_state.native_only) the_progress->step_all();  // neighbours may wait for it before they call meet()
     ladder.step();
   }
   return expected.all();

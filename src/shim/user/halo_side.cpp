@@ -62,7 +62,7 @@ std::optional<Error> out_of_range(std::span<const int> indices, MPI_Count length
   return std::nullopt;
 }
 
-// An index that stands twice. What comes for it once would be overwritten, before or after.
+// An index that stands twice in the receive lists: one of the two values for it would overwrite the other.
 std::optional<Error> repeated(std::vector<int> indices) {
   std::ranges::sort(indices);
   const auto found = std::ranges::adjacent_find(indices);

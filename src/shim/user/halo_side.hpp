@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One side of a halo of urakata.h: to whom its rank sends, or from whom it receives, and the elements as a datatype of
-// the MPI library's for each, whether the program gave index lists or datatypes.
+// One side of a halo of urakata.h: the ranks that this rank sends to, or receives from, and for each the elements as a
+// datatype of the MPI library, whether the program gave index lists or datatypes.
 //
-// Thread-safety: as for any value type; makes and frees datatypes of the MPI library.
+// Thread-safety: a value; by threads that may call the MPI library, which makes and frees the datatypes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace urakata::shim {
 
-// A committed datatype that nobody else frees. A neighbourhood channel that uses it retains its description.
+// A committed datatype that this object owns. A neighbourhood channel that uses the datatype retains its Datatype.
 class OwnType {
  public:
   OwnType() = default;
@@ -33,15 +33,15 @@ class OwnType {
 };
 
 struct HaloSide {
-  std::vector<int> ranks;            // of the communicator, or MPI_PROC_NULL
-  std::vector<OwnType> types;        // one element of it is what goes to that rank, or comes from it
-  std::vector<std::uint64_t> bytes;  // of payload; 0 for MPI_PROC_NULL
+  std::vector<int> ranks;            // by neighbour: its rank in the communicator, or MPI_PROC_NULL
+  std::vector<OwnType> types;        // by neighbour: one element is all that goes to it, or comes from it
+  std::vector<std::uint64_t> bytes;  // by neighbour: payload; 0 for MPI_PROC_NULL
 };
 
 enum class Direction : std::uint8_t { send, receive };
 
-// What the program gave, or why it cannot be: the index that is wrong, and whose list it is in. `ranks`: of the
-// communicator.
+// The side that the program describes. Error: what is wrong, for example an index and the neighbour in whose list it
+// is. `ranks`: how many the communicator has.
 Result<HaloSide> side_of_lists(Direction direction, const ura_halo_side& given, MPI_Aint element_bytes, int ranks);
 Result<HaloSide> side_of_types(Direction direction, int neighbours, const int* given, const MPI_Datatype* types,
                                int ranks);

@@ -20,8 +20,9 @@ extern "C" {
 URAKATA_API unsigned long long urakata_internal_allocations(void);
 
 /* Median time in ns that a starting call spends outside the MPI library's own calls, and how many starts were measured,
- * since it was asked last; needs the environment variable URAKATA_MEASURE_START when MPI_Init is called. Either pointer
- * may be null. Returns MPI_SUCCESS or an MPI error code; a message on standard error says more. */
+ * since the last call of this function. To be called while no other thread starts a collective. Needs the environment
+ * variable URAKATA_MEASURE_START when MPI_Init is called. Either pointer may be null. Returns MPI_SUCCESS or an MPI
+ * error code; a message on standard error says more. */
 URAKATA_API int urakata_internal_start_cost(double* own_ns, unsigned long long* starts);
 
 #ifdef __cplusplus

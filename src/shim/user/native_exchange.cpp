@@ -20,7 +20,7 @@ void discard(std::vector<MPI_Request>& requests) {
   requests.clear();
 }
 
-// MPI_Startall may start messages in any order: which of several between two ranks one is, the tag says.
+// MPI_Startall may start messages in any order, so the tag tells several messages between two ranks apart.
 class Tags {
  public:
   int next(int rank) { return used_[rank]++; }
@@ -35,7 +35,7 @@ NativeExchange::NativeExchange(MPI_Comm comm, HaloSide out, HaloSide in)
     : comm_(comm), out_(std::move(out)), in_(std::move(in)), here_(in_.ranks.size()) {
   seen_.reserve(kMostSeen);
   arrived_.reserve(in_.ranks.size());
-  // MPICH's MPI_Testany does not tell of a persistent message from nobody, and Intel MPI's tells of it again and again.
+  // No receives from MPI_PROC_NULL: MPICH's MPI_Testany never reports a persistent one, Intel MPI's does so repeatedly.
   for (std::size_t i = 0; i < in_.ranks.size(); ++i) {
     if (in_.ranks[i] != MPI_PROC_NULL) receives_.push_back(i);
   }

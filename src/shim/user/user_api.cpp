@@ -28,14 +28,14 @@ using urakata::shim::kLongestOpName;
 using urakata::shim::NativeBootstrap;
 using urakata::shim::UserOperation;
 
-// What a rank wishes to call its operation; or that it cannot.
+// The name that a rank wishes for its operation, and whether this rank can name it.
 struct NameWish {
   std::array<char, kLongestOpName + 1> name{};
   bool possible = false;
   bool operator==(const NameWish&) const = default;
 };
 
-// Names it on all ranks, or on none: the code for this one.
+// Names the operation on all ranks, or on none. Returns this rank's MPI error code.
 int name_on_all(MPI_Op op, std::string_view name) {
   NativeBootstrap world(urakata::shim::private_comms.world);
   NameWish own;

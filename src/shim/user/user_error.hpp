@@ -8,7 +8,7 @@
 
 namespace urakata::shim {
 
-// Tells why; gives the code back.
+// Logs `why` and returns `code`. Calls no error handler.
 inline int user_error(const char* function, int code, const std::string& why) {
   log::error("%s: %s", function, why.c_str());
   return code;

@@ -15,7 +15,7 @@ namespace urakata::shim {
 
 namespace {
 
-// While somebody observes: the time of a call.
+// The present time if the halo is in the report; else 0.
 std::uint64_t time_of(const observe::CallSite* site) { return site != nullptr ? now_ns() : 0; }
 
 }  // namespace

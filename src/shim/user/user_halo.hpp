@@ -22,28 +22,29 @@ namespace urakata::shim {
 
 class UserHalo {
  public:
-  // Collective over the communicator. Where one rank's sides cannot be, or sides do not fit together, all ranks get an
-  // error. `site`: of the program's call, for the report.
+  // Collective over the communicator. If a rank passes an error for a side, or sides do not fit together, all ranks get
+  // an error. `site`: return address of the program's call, for the report.
   static Result<std::unique_ptr<UserHalo>> make(MPI_Comm comm, Result<HaloSide> out, Result<HaloSide> in,
                                                 const void* site);
   UserHalo(const UserHalo&) = delete;
   UserHalo& operator=(const UserHalo&) = delete;
-  ~UserHalo();  // is not under way
+  ~UserHalo();  // no exchange may be under way
 
   void name(std::string_view given);  // in the report
   std::size_t sources() const { return sources_; }
   bool under_way() const { return under_way_; }
   bool by_channel() const { return exchange_ != nullptr; }
 
-  // Each returns an MPI error code, of which the communicator's error handler knows.
-  int begin(const void* from, void* to);  // must not be under way; allocates nothing if by_channel()
-  int ready(std::size_t in, bool* here);  // and those below: is under way
+  // Each returns an MPI error code; the error handler has been called. begin(): no exchange may be under way. The
+  // others: one must be.
+  int begin(const void* from, void* to);  // allocates nothing if by_channel()
+  int ready(std::size_t in, bool* here);
   int ready_any(std::optional<std::size_t>* in);
   int end();
 
  private:
   UserHalo() = default;
-  // Asks; where the answer is no, moves on everything that is ours and asks once more.
+  // Asks. If the answer is no, makes progress of all that is ours and asks once more.
   template <class Ask, class Answer>
   int test(Ask ask, Answer& here);
 
@@ -60,7 +61,7 @@ class UserHalo {
   std::uint64_t bytes_ = 0;  // that a rank sends to a neighbour, the mean over all ranks
   const void* site_ = nullptr;
   std::string_view why_;
-  observe::CallSite* call_site_ = nullptr;  // nullptr: nobody observes
+  observe::CallSite* call_site_ = nullptr;  // nullptr: the halo is not in the report (yet)
   observe::ObservedInstance observed_;
 };
 

@@ -29,7 +29,8 @@ struct Outcome {
   ChannelExchange::Extent extent;
 };
 
-// `world`: the rank in MPI_COMM_WORLD of each of the communicator.
+// The endpoints of a side's channels; nullopt: one of them cannot have a channel. `world`: by rank of the communicator,
+// the rank in MPI_COMM_WORLD.
 std::optional<std::vector<halo::ChannelEnd>> ends(const HaloSide& side, std::span<const std::int32_t> world) {
   std::vector<halo::ChannelEnd> made;
   for (std::size_t i = 0; i < side.ranks.size(); ++i) {

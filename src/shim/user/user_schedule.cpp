@@ -45,7 +45,7 @@ constexpr const char* kDraft = "the schedule is committed already and cannot be 
 bool draft(const ura_schedule* schedule) { return schedule != nullptr && schedule->builder.has_value(); }
 
 Place place(int buffer, MPI_Aint offset) {
-  // What does not exist, as all below 0, is seen by Builder::commit, which names the node.
+  // Builder::commit() refuses a buffer that does not exist, such as one below 0, and names the node.
   return {.buffer = static_cast<BufferId>(buffer), .offset = offset};
 }
 
@@ -165,7 +165,7 @@ int ura_commit(ura_schedule* schedule) {
   if (!draft(schedule)) return shim::user_error("ura_commit", MPI_ERR_ARG, kDraft);
   auto built = schedule->builder->commit();
   schedule->builder.reset();
-  // On all ranks, also where the schedule is bad: the place is everybody's.
+  // On all ranks, also if this rank's schedule is wrong: sibling() is collective.
   shim::Communicator* const own = schedule->communicator->sibling();
   if (own == nullptr) {
     return shim::user_error("ura_commit", MPI_ERR_OTHER,
