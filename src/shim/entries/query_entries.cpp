@@ -2,6 +2,7 @@
 // MPI_Request_get_status and its kin: the state of requests, which stay as they are.
 #include "shim/completion/completion.hpp"
 #include "shim/entries/progress_before_test.hpp"
+#include "shim/messages/message.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/native/entries.hpp"
 #include "shim/requests/request_array.hpp"

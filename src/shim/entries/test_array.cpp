@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "shim/completion/completion.hpp"
+#include "shim/messages/message.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/requests/request_array.hpp"
 #include "shim/requests/status.hpp"

@@ -4,6 +4,7 @@
 #include "shim/completion/completion.hpp"
 #include "shim/entries/progress_before_test.hpp"
 #include "shim/entries/test_array.hpp"
+#include "shim/messages/message.hpp"
 #include "shim/messages/message_report.hpp"
 #include "shim/native/entries.hpp"
 #include "shim/requests/request_array.hpp"

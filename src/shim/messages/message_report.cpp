@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "observe/observer.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
+#include "shim/messages/message.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/process/profiled.hpp"
