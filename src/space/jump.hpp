@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Recognizes the jump that a library has written over the first instructions of a function of the C library, to
-// intercept calls of that function (x86-64).
+// receive calls of that function (x86-64).
 #pragma once
 
 #include <cstdint>

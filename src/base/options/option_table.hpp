@@ -68,7 +68,7 @@ struct OldOption {
 
 extern const std::array<OldOption, 6> kOldTable;
 
-const OldOption* old_option(const Option& option);  // nullptr: `option` is a row of kTable
+const OldOption* old_option(const Option& option);  // nullptr: `option` is no old option
 
 // A value of the last release, which this release still accepts.
 struct OldValue {
