@@ -10,8 +10,8 @@
 // Part of endpoint.hpp, which includes this file behind the class.
 //
 // Thread-safety: all functions under the endpoint's lock; can_progress() by any thread if several threads use the
-// endpoint. What the endpoint calls asserts that lock, since clang's analysis does not know that here_.lock_ is the lock
-// that the endpoint has taken.
+// endpoint. What the endpoint calls asserts that lock, since clang's analysis does not know that here_.lock_ is the
+// lock that the endpoint has taken.
 #pragma once
 
 #include <array>

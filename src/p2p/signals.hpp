@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What threads of the rank may ask of an endpoint without its lock.
 //
-// Thread-safety: stored by the thread that holds the endpoint's lock, loaded by any thread of the rank. Relaxed: nothing
-// else is read on their word without the lock. (A progress thread reads `open` before it sleeps, and the thread that has
-// opened a request reads whether it sleeps: PeriodicProgress::expect() has that fence.)
+// Thread-safety: stored by the thread that holds the endpoint's lock, loaded by any thread of the rank. Relaxed:
+// nothing else is read on their word without the lock. (A progress thread reads `open` before it sleeps, and the thread
+// that has opened a request reads whether it sleeps: PeriodicProgress::expect() has that fence.)
 #pragma once
 
 #include <atomic>

@@ -10,9 +10,9 @@
 //   deadlock   with every send waiting for its receive, and windows as bounds, all nodes finish;
 //   bounds     no node reaches out of a buffer, and none writes to a buffer that the caller must find unchanged;
 //   values     every byte of every result holds the contributions that it must, each once, in rank order if need be;
-//   same bits  ranks that get the same result have combined the same operands, each on the same side, in the same order.
-//              MPI wants equal bits on all ranks, and few operations on floating-point numbers have operands alike: MIN
-//              and MAX differ for NaN and for +0 with -0, a sum of two NaNs has the payload of one of them.
+//   same bits  ranks that get the same result have combined the same operands, each on the same side, in the same
+//              order. MPI wants equal bits on all ranks, and few operations on floating-point numbers have operands
+//              alike: MIN and MAX differ for NaN and for +0 with -0, a sum of two NaNs has the payload of one of them.
 // Order and races are properties of the graph, not of one run; given both, every run computes the same values, so that
 // one symbolic run proves them all. A symbol is "byte o of buffer b of rank r at the start"; a reduction makes
 // expressions of symbols. Nothing depends on the element type, and little on the size: memory is kept as intervals.

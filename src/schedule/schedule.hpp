@@ -3,8 +3,8 @@
 // (docs/design/decisions/0008-schedules-are-data.md).
 //
 // Words. A *node* is an action that is done `count` times, once for most nodes; each time is an *iteration*. A *buffer*
-// has a number here, and is bound to an address only when the schedule is started. An *edge* orders iterations of two nodes. So a
-// pipeline of 10 000 chunks is a handful of nodes, and its memory is bounded by their windows.
+// has a number here, and is bound to an address only when the schedule is started. An *edge* orders iterations of two
+// nodes. So a pipeline of 10 000 chunks is a handful of nodes, and its memory is bounded by their windows.
 //
 // Iteration i of a node (0 <= i < count) moves `bytes` bytes, the last one `last_bytes`. It works at
 //     a: buffer[a.buffer] + a.offset + (a.wrap ? i % a.wrap : i) * a.stride       (b alike)

@@ -92,7 +92,8 @@ class Transport {
   // How its owner may sleep (Wakeup in base/socket_watch.hpp).
   // Descriptors that are readable while poll() would find something, for a thread that sleeps. By any thread.
   virtual std::vector<int> descriptors() const { return {}; }
-  // What tells of all that is in flight: descriptors(), or nobody. (Only a domain's groups know what comes over sockets.)
+  // What tells of all that is in flight: descriptors(), or nobody. (Only a domain's groups know what comes over
+  // sockets.)
   virtual Wakeup wakeup() const { return in_flight() == 0 && !listening() ? Wakeup::descriptors : Wakeup::none; }
 };
 

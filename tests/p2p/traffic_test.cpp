@@ -175,6 +175,18 @@ void expect_all_to_arrive(const CopyingSettings& copying) {
 TEST(Traffic, ArrivesWholeAndOnce) { expect_all_to_arrive({}); }
 TEST(Traffic, ArrivesWholeAndOnceWithoutCopiesAside) { expect_all_to_arrive({.exchange_most = 0}); }
 
+// What the next message of 8 bytes from rank 0 holds. `sender`, its endpoint, makes progress meanwhile.
+std::uint64_t receive_number(Endpoint& receiver, Endpoint& sender) {
+  std::uint64_t got = 0;
+  Request& receive = receiver.receive({1, 0, 0}, {reinterpret_cast<std::byte*>(&got), 8, nullptr});
+  while (!receive.done()) {
+    receiver.progress();
+    sender.progress();
+  }
+  receiver.release(receive);
+  return got;
+}
+
 // 0 sends 1 2 3 ... to 1 without ever waiting, far more than an inbox holds; 1 comes late and gets them in that order.
 TEST(Traffic, KeepsOrderThroughAFullInbox) {
   constexpr std::uint64_t kMany = 5000;
@@ -190,14 +202,7 @@ TEST(Traffic, KeepsOrderThroughAFullInbox) {
   }
   EXPECT_GT(open.size(), kMany / 2);
   for (std::uint64_t i = 0; i < kMany; ++i) {
-    std::uint64_t got = 0;
-    Request& receive = receiver.receive({1, 0, 0}, {reinterpret_cast<std::byte*>(&got), 8, nullptr});
-    while (!receive.done()) {
-      receiver.progress();
-      sender.progress();
-    }
-    receiver.release(receive);
-    ASSERT_EQ(got, i + 1);
+    ASSERT_EQ(receive_number(receiver, sender), i + 1);
   }
   sender.progress();
   for (Request* request : open) {
@@ -264,7 +269,9 @@ TEST(Traffic, PayloadsOfAnExchangeAreCopiedAside) {
       for (const std::size_t bytes : {std::size_t{1000}, std::size_t{1001}}) {
         std::vector<std::byte> out(bytes, std::byte{5}), got(bytes), nothing(1);
         Request& other = sender.receive({1, 1, 1}, {nothing.data(), 1, nullptr});
-        if (!exchange) EXPECT_TRUE(sender.cancel(other));
+        if (!exchange) {
+          EXPECT_TRUE(sender.cancel(other));
+        }
         Request* const send = sender.send(receiver.port(), {1, 0, 0}, {out.data(), bytes, nullptr}, mode);
         ASSERT_NE(send, nullptr);
         EXPECT_EQ(send->done(), mode == Mode::standard && exchange && bytes == 1000);
@@ -275,7 +282,9 @@ TEST(Traffic, PayloadsOfAnExchangeAreCopiedAside) {
         EXPECT_EQ(got, std::vector(bytes, std::byte{5}));
         sender.wait(*send);
         sender.release(*send);
-        if (exchange) EXPECT_TRUE(sender.cancel(other));
+        if (exchange) {
+          EXPECT_TRUE(sender.cancel(other));
+        }
         sender.release(other);
       }
     }
@@ -354,14 +363,7 @@ TEST(Traffic, AnotherThreadMayAskWhetherNothingIsLeft) {
   }
   EXPECT_FALSE(sender.idle());
   for (std::uint64_t i = 0; i < kMany; ++i) {
-    std::uint64_t got = 0;
-    Request& receive = receiver.receive({1, 0, 0}, {reinterpret_cast<std::byte*>(&got), 8, nullptr});
-    while (!receive.done()) {
-      receiver.progress();
-      sender.progress();
-    }
-    receiver.release(receive);
-    EXPECT_EQ(got, i + 1);
+    EXPECT_EQ(receive_number(receiver, sender), i + 1);
   }
   EXPECT_TRUE(sender.idle());
   over.store(true);

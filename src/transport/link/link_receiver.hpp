@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What comes by the connections of the link by transport `wire`: which frames are allowed, where their payload goes, and
-// what the endpoint is told.
+// What comes by the connections of the link by transport `wire`: which frames are allowed, where their payload goes,
+// and what the endpoint is told.
 //
 // Thread-safety: by who has the endpoint's lock, within the link's poll().
 #pragma once

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the link by transport `wire` sends: frames by the ordered connection, and payload by it, by `bulk` or by stripes.
+// What the link by transport `wire` sends: frames by the ordered connection, and payload by it, by `bulk` or by
+// stripes.
 //
 // Thread-safety: by who has the endpoint's lock.
 #pragma once

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Long payload of the link (wire_link.hpp) by transport `stripes`: that to ranks at other sites, over as many
-// connections as fill the links between sites, and that which is spread at one site; over the others where one is lost.
+// Long payload of the link (wire_link.hpp) by transport `stripes`: to ranks at other sites, over as many connections as
+// fill the links between sites; and to ranks at this site if it is spread over several connections. If a connection is
+// lost, the remaining ones carry its payload.
 //
-// A pair of ranks has kOrders orders of payloads in each direction. Both ends begin those of an order in the same
-// sequence and cut them alike, into slices of kSlice: so the k-th message of the stripes at one end is the k-th at the
-// other, and no more is said of them. Order 0 has what follows a CTS, in the sequence of these, or at one site a
-// `link_spread`. A payload that goes before it is asked for has an order of its own until its CTS is there. A sender
-// has kSlices of a payload under way, and so has a receiver whose elements have holes: it unpacks each by way of memory
-// of ours.
+// A pair of ranks has kOrders sequences (*orders*) of payloads in each direction. Both processes begin the payloads of
+// an order in the same sequence and cut them alike, into slices of kSlice. So the k-th message of the stripes at one
+// end is the k-th at the other, and needs no further name. Order 0 has the payloads that follow a CTS, in the sequence
+// of the CTS, or at one site of `link_spread`. A payload that is sent before its CTS has an order of its own until the
+// CTS comes. A sender has at most kSlices of a payload under way. So has a receiver whose elements have holes: it
+// unpacks each slice from a buffer of ours.
 //
-// Ownership: elements are the caller's again when finished() tells of them, or after forget().
+// Ownership: elements are the caller's again when finished() reports them, or after forget().
 //
-// Thread-safety: as a link's.
+// Thread-safety: as p2p::Link says.
 #pragma once
 
 #include <cstddef>

@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The link (p2p/link.hpp) by transport `wire`: the program's own messages between nodes over TCP connections of ours.
 //
-// A pair of processes has up to two connections for them, besides the one of our collectives, so that neither stands in
-// the other's way: `ordered` for all frames that must keep their order or are short (eager messages, RTS, CTS, credit,
-// the payload of a rendezvous that is no longer than an eager one), and `bulk` for other payload, so that small
-// messages, be they synchronous or without credit, do not stand behind long ones. Each is made when it is first wanted,
-// by either side: by the Wire's listener, with the job's secret. Where both begin at once, the lower rank's is the one,
-// and the higher rank's is closed; frames wait until both sides know which (`hello_ack`).
+// A pair of processes has up to two connections for these messages, besides the one for collectives, so that short
+// frames do not wait behind long payload. `ordered` carries all frames that must keep their order or are short: eager
+// messages, RTS, CTS, credit, and the payload of a rendezvous that is no longer than an eager one. `bulk` carries other
+// payload. Each connection is made when either process first needs it, through the Wire's listener and with the job's
+// secret. If both processes connect at once, the connection of the lower rank stays and the other one is closed; frames
+// wait until both processes know which one stays (`hello_ack`).
 //
-// Payload goes by writev from its place, and comes by readv straight into it. By `bulk` it goes in pieces of up to
-// kPiece, one payload of a pair after the other; elements with holes are packed and unpacked a piece at a time. A short
-// payload is one piece; where many frames wait for `ordered`, which would keep copies of them, it goes by `bulk`, too.
+// Payload goes by writev from its place, and comes by readv straight into its place. On `bulk` it goes in pieces of up
+// to kPiece, one payload of a pair after the other; elements with holes are packed and unpacked a piece at a time. A
+// short payload is one piece. If many frames wait for `ordered`, which would keep copies of them, the short payload
+// goes by `bulk`, too.
 //
-// To ranks at other sites (carry_by()) long payload goes by stripes and not by `bulk`. Since a question takes a round
-// trip there, payload of up to LinkStripes::kSlice goes with its RTS, where it lies still, and its CTS ends no more
-// than the wait of its sender; and so does an eager message that is longer than what a connection sends at once (RFC
-// 6928), as a copy. That is so much at a time that at most kAhead of a peer can be here that nobody has received.
+// Long payload for ranks at other sites (carry_by()) goes by stripes instead of `bulk`. A CTS takes a round trip there,
+// so payload of up to LinkStripes::kSlice goes together with its RTS, from its place, and the CTS only ends the wait of
+// the sender. An eager message longer than TCP's first flight (RFC 6928) goes likewise, as a copy. At most kAhead bytes
+// of a peer are sent before their receives are known.
 //
-// Payload of kLeastSpread and more to ranks at this site, in one piece of memory, goes by stripes, too, where several
-// connections carry it faster than one (width.hpp). Its sender says so by `link_spread` when its turn comes, after its
-// CTS, so nobody else need know.
+// Payload of kLeastSpread bytes and more for ranks at this site, in one piece of memory, goes by stripes, too, if
+// several connections carry it faster than one (width.hpp). After the CTS, when the payload's turn comes, its sender
+// announces that by `link_spread`.
 //
-// Credit: the eager messages that a peer has sent and the endpoint has not consumed are at most `credit` bytes, kFrame
-// of them for each; it is given back by the quarter.
+// Credit: the eager messages that a peer has sent and the endpoint has not consumed hold at most `credit` bytes, kFrame
+// of them for each message. Credit is given back by the quarter.
 //
-// Failure: where one of a pair's connections breaks, what has come by either is still taken, and the peer has failed.
-// So who has sent and ends loses nothing if flushed() has said so before. A process that ends with nothing open is told
-// as failed as well; whether that is an error only the caller knows.
+// Failure: if one of a pair's connections breaks, what has come by either is still taken, and then the peer has failed.
+// So a process that ends after flushed() has returned true loses nothing. A process that ends with nothing open is
+// reported as failed as well; whether that is an error only the caller knows.
 //
-// A child that the program forks has none of the connections (SocketWatch::leave_out): there every peer has failed.
+// A child that the program forks has none of the connections (SocketWatch::leave_out): in it every peer has failed.
 //
-// Parts, all used by who has the endpoint's lock: all that is known of a peer (link_peer_state.hpp), connections and the
-// loss of peers (link_connections.hpp), what is sent (link_sender.hpp) and what comes (link_receiver.hpp), payload by
-// stripes to other sites (striped_payload.hpp) and at this one (spread_payload.hpp), and what poll() tells
-// (link_reports.hpp). What any thread may ask is in link_readiness.hpp.
+// Parts, all used by the thread that holds the endpoint's lock: the state of a peer (link_peer_state.hpp), connections
+// and the loss of peers (link_connections.hpp), sending (link_sender.hpp), receiving (link_receiver.hpp), payload by
+// stripes to other sites (striped_payload.hpp) and at this site (spread_payload.hpp), and the events of poll()
+// (link_reports.hpp). link_readiness.hpp has what any thread may call.
 //
-// Thread-safety: as a link's. descriptor() by any thread; it is readable while there is something to do here.
+// Thread-safety: as p2p::Link says. descriptor() by any thread; it is readable while poll() has something to do.
 #pragma once
 
 #include <atomic>
@@ -86,8 +87,8 @@ class WireLink final : public p2p::Link {
   int descriptor() const { return readiness_.descriptor(); }
   // Sleeps until there is something to do, for at most so many nanoseconds. By any thread.
   void wait(std::uint64_t ns) const { readiness_.wait(ns); }
-  // The next can_progress() asks the kernel: for who is about to want to know, as a program that tests in a loop. By any
-  // thread.
+  // The next can_progress() asks the kernel: for who is about to want to know, as a program that tests in a loop. By
+  // any thread.
   void ask_next() const { readiness_.ask_next(); }
   // How many peers have failed. By any thread.
   unsigned lost() const { return readiness_.lost(); }

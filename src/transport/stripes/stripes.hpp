@@ -51,9 +51,10 @@
 // how many suit it (Message::streams), since an operation of few pairs takes more of each. A rank that receives from
 // n peers when it sends takes part in an exchange of all with all: each peer then gets an n-th of the stripes.
 //
-// Parts, all used under the lock of Stripes alone: a stripe (stripe.hpp), all that is known of a peer (stripe_peer.hpp),
-// which stripes there are (stripe_pool.hpp), sending (stripe_sender.hpp), receiving (stripe_receiver.hpp), frames
-// (stripe_frames.hpp), silence (stripe_watch.hpp), and how fast sites were sent to (busy_periods.hpp).
+// Parts, all used under the lock of Stripes alone: a stripe (stripe.hpp), all that is known of a peer
+// (stripe_peer.hpp), which stripes there are (stripe_pool.hpp), sending (stripe_sender.hpp), receiving
+// (stripe_receiver.hpp), frames (stripe_frames.hpp), silence (stripe_watch.hpp), and how fast sites were sent to
+// (busy_periods.hpp).
 //
 // Thread-safety: any thread, under a lock of this object; the Wire's lock may be taken inside it. A port belongs to its
 // domain, so one thread at a time uses it. No call blocks.

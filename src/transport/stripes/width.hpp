@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Over how many connections the long payload to a rank at the same site goes: over several where one does not fill what
-// joins the nodes, be it that the network limits each flow, or that it deals out whole flows to bonded links.
+// The number of connections for long payload to a rank at the same site. Several are used if one does not fill the path
+// between the nodes: the network limits each flow, or it assigns whole flows to bonded links.
 //
-// Nothing but payload that flows tells which it is, so the program's own is tried: where n connections are known, n
-// and 2n carry it in turn, in kRounds rounds. 2n stay if they were faster by kGain in each, so that noise must deceive
-// as often; then 4n are tried. The first round in which they were not ends the trial, and the next begins when kRest
-// times as long as it took has been spent sending: that part of the whole is tried in vain.
+// Only payload under way shows whether that is so, so the program's own payload is measured. If n connections are known
+// to be good, n and 2n of them carry payload in turn, in kRounds rounds. 2n stay if they were faster by kGain in every
+// round, which noise alone rarely does; then 4n are tried. The first round in which they were not ends the trial. The
+// next trial begins after kRest times the duration of this one has been spent sending, which bounds the time lost.
 //
-// One thread at a time.
+// Thread-safety: by one thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One TCP connection of transport `wire`: frames out and frames in, without ever blocking.
 //
-// A frame is a header of 24 bytes and, by its kind, a payload. Both ends are this program on one kind of machine, so
-// numbers travel as they lie in memory.
+// A frame is a header of 24 bytes and, if its kind has one, a payload. Both processes run this program on the same kind
+// of machine, so numbers travel as they lie in memory.
 //
 // A connection that this process makes may be lost before the other process has answered on it: that process computes
-// and its accept queue is full, or it has closed the connection as one that says nothing. Then begin_again() makes it
-// anew. Until the first answer what was sent is kept for that (kMostKept bytes; more is not sent).
+// and its accept queue is full, or it has closed the connection because it was silent for too long. begin_again() then
+// makes the connection anew. Until the first answer, sent frames are kept for that, at most kMostKept bytes; beyond
+// that, frames wait.
 //
 // Thread-safety: none; the Wire's lock is held around every call.
 #pragma once

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes connections to other ranks, with the job's secret in their first frame, and watches them while the other
-// process has not answered.
+// Makes connections to other ranks, with the job's secret in their first frame, and watches them until the other
+// process has answered.
 //
-// Such a connection is made anew where the other process may only be computing: its kernel has dropped it, or that
-// process has closed it as one that says nothing. As long as the kernel of its node answers (node_probe.hpp), this goes
-// on at each check. (TCP_USER_TIMEOUT would also end a connection to such a process, once its window is closed. With a
-// closed window the kernel probes ever more seldom, in the end every two minutes, and only then can it be noticed that
-// the node is gone.)
+// Such a connection is made anew if the other process may only be computing: its kernel has dropped the connection, or
+// the process has closed it as silent. This goes on at each check as long as the kernel of that process's node answers
+// (node_probe.hpp). TCP_USER_TIMEOUT does not serve here: it would also end a connection to a process that computes,
+// once that process's receive window is closed. (With a closed window the kernel probes ever more seldom, in the end
+// every two minutes, and only a probe shows that the node is gone.)
 //
-// Thread-safety: any thread, no lock; what needs a rank's address, after set_addresses(). A connection is its owner's.
+// Thread-safety: any thread, without a lock; functions that need a rank's address only after set_addresses(). A
+// connection belongs to the caller that has asked for it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes first in each frame of a connection of transport `wire`.
+// Kinds of frames, and the header with which each frame of a connection of transport `wire` begins.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ enum class FrameKind : std::uint32_t {
   notice,              // operations on context `tag` have failed; `id`: the sender's own number for it
   // Of the connections for the program's own messages (wire_link.hpp).
   hello_ordered,   // in place of hello: this is to be the pair's connection for frames in order
-  hello_bulk,      // likewise, for payload
+  hello_bulk,      // in place of hello: this is to be the pair's connection for payload
   eager,           // `tag`; `id`: the rest of the envelope; `bytes` of payload follow
-  eager_answered,  // likewise; what follows begins with the number of the send, to be answered by link_cts
-  link_rts,        // likewise; what follows says how large the payload is and which send's
-  link_rts_ahead,  // likewise, of a payload that is on its way by stripes; and in which of their orders
-  link_cts,        // the answer to the RTS of send `id`; what follows says whose, and how much is wanted
+  eager_answered,  // as eager; before the payload comes the number of the send, to be answered by link_cts
+  link_rts,        // `tag`, `id` as in eager; size of the payload and number of the send follow
+  link_rts_ahead,  // as link_rts, of a payload that is on its way by stripes; the number of its order follows, too
+  link_cts,        // the answer to the RTS of send `id`; number of the receive and bytes wanted follow
   credit,          // `bytes` of credit are given back
   piece,           // the next `bytes` of payload for receive `id` follow
   link_spread,     // all payload for receive `id` comes by stripes

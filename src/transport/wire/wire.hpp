@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Transport `wire`: messages between nodes over TCP connections of our own.
 //
-// Where the MPI library's network is TCP, its point-to-point costs a progress thread twice the CPU time that the bytes
-// themselves cost: it can only be polled, reads through a buffer, and is woken by each packet. A Wire reads each
-// payload straight into its place, and has the kernel wake nobody before a piece is there (SO_RCVLOWAT).
+// If the MPI library's network is TCP, its point-to-point messages cost a progress thread twice the CPU time that the
+// bytes themselves cost: the library can only be polled, reads through a buffer, and is woken by each packet. A Wire
+// reads each payload straight into its place, and the kernel wakes no thread before a piece is there (SO_RCVLOWAT).
 //
-// One Wire serves the process; each progress domain has a port to it, which is its transport (wire_port.hpp). A message
-// belongs to the port where it was posted, whoever takes it from the network. Messages of one peer and tag meet in
-// order. A longer one than kEager waits at its sender until its receive is there (wire_sends.hpp); a shorter one that
-// comes unexpected is kept at its receiver (wire_receives.hpp).
+// One Wire serves the process. Each progress domain has a port to it, which is the domain's transport (wire_port.hpp).
+// A message belongs to the port where it was posted, whichever thread takes it from the network. Messages of one peer
+// and tag match in order. A message longer than kEager waits at its sender until its receive is posted
+// (wire_sends.hpp). A shorter one that comes unexpected is kept at its receiver (wire_receives.hpp).
 //
-// A pair of processes has one connection, made at the first message of either: what one sends then takes along the
-// acknowledgement of what it was sent, which else is a packet of its own. Where both begin at once, the lower rank's
-// connection is the one: the higher rank sends nothing on its own before the lower has sent hello_ack, which it does
-// only if it has not begun itself (pair_connection.hpp).
+// A pair of processes has one connection for both directions, made at the first message of either process. A send of
+// one process then carries the TCP acknowledgement of what it has received, which would otherwise be a packet of its
+// own. If both processes connect at once, the connection of the lower rank stays: the higher rank sends nothing on its
+// own connection before the lower rank has sent hello_ack, and the lower rank sends hello_ack only if it has not
+// connected itself (pair_connection.hpp).
 //
-// Every connection begins with the job's secret, so that only those of the job's own processes are accepted
-// (acceptor.hpp).
+// Every connection begins with the job's secret, so that only processes of the job are accepted (acceptor.hpp).
 //
-// A node that does not answer any more is noticed within the timeout: the kernel asks on idle connections (keepalive),
-// and poll() checks now and then those with bytes that nobody acknowledges, and connects to whoever a receive waits
-// for; who watches a rank is connected to it at once (wire_peers.hpp). A connection that has ended here is ended for
-// the other side, too: a path may break in one direction only. A process that is alive and does not poll may take as
-// long as it likes. So may a process that does not accept a connection (connector.hpp).
+// A node that does not answer any more is noticed within the timeout. On idle connections the kernel probes the other
+// node (keepalive). poll() checks from time to time connections with unacknowledged bytes, and connects to peers from
+// which a receive is posted (wire_peers.hpp). If a connection has ended here, this process
+// ends it for the other process, too, since a path may break in one direction only. A process that is alive may take as
+// long as it likes to poll, and to accept a connection (connector.hpp).
 //
-// Thread-safety: everything by anyone. One lock, the Wire's own, guards all its parts; each says at its top what is
-// called with the lock held and what takes it. No call blocks.
+// Thread-safety: all functions by any thread. One lock, the Wire's own, guards all its parts; the head of each part
+// says what is called with the lock held and what takes it. No call blocks.
 #pragma once
 
 #include <cstddef>
