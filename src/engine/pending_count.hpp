@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How much is pending in a domain: how many instances were submitted and have not finished, and how many of them end
-// without a sign from a socket. Both counts are halves of one atomic word, so that a reader sees both of one moment.
+// without a sign from a socket. All counts are parts of one atomic word, so that a reader sees those of one moment.
 // Each change of the word is one atomic operation, or a plain load and store if only one thread runs Urakata at a time
 // (base/threads.hpp).
 //
@@ -22,11 +22,13 @@ class PendingCount {
  public:
   // What some instances count for together.
   struct Weight {
-    std::uint32_t all = 0;
-    std::uint32_t silent = 0;  // the ones among them of whose end no socket tells
+    std::uint32_t all = 0;      // below 2^30
+    std::uint32_t further = 0;  // how many of them are the two further entries
+    std::uint32_t silent = 0;   // how many of them end without a sign from a socket
 
     Weight& operator+=(const Weight& other) {
       all += other.all;
+      further += other.further;
       silent += other.silent;
       return *this;
     }
@@ -36,9 +38,11 @@ class PendingCount {
   // to sleep, then loads the count. A submitting thread adds to the count, then loads the progress thread's state. At
   // least one of the two sees the other's store.
   std::uint32_t all() const { return weight().all; }
-  // Whether an instance is pending. The two further entries do not count. While the owner adds or removes one of the
-  // entries, another thread may read false although an instance is pending.
-  bool unfinished() const { return all() > (listening() ? 1U : 0U) + (flushing() ? 1U : 0U); }
+  // Whether an instance is pending. The two further entries do not count.
+  bool unfinished() const {
+    const Weight now = weight();
+    return now.all > now.further;
+  }
   // Whether something is pending, and a socket tells of the end of all of it.
   bool network_only() const {
     const Weight now = weight();
@@ -52,16 +56,18 @@ class PendingCount {
   // add() for the owner.
   void add_by_owner(const Weight& more) { fetch_add(word_, word_of(more), std::memory_order_seq_cst); }
   void remove(const Weight& finished) { fetch_add(word_, 0 - word_of(finished), std::memory_order_relaxed); }
-  void note_listening(bool listening) { count_flag(listening_, listening, {.all = 1, .silent = 1}); }
-  void note_flushing(bool flushing) { count_flag(flushing_, flushing, {.all = 1, .silent = 0}); }
+  void note_listening(bool listening) { count_flag(listening_, listening, {.all = 1, .further = 1, .silent = 1}); }
+  void note_flushing(bool flushing) { count_flag(flushing_, flushing, {.all = 1, .further = 1, .silent = 0}); }
 
  private:
   static constexpr std::uint64_t word_of(const Weight& weight) {
-    return std::uint64_t{weight.silent} << 32U | weight.all;
+    return std::uint64_t{weight.silent} << kSilentBit | std::uint64_t{weight.further} << kFurtherBit | weight.all;
   }
   Weight weight() const {
     const std::uint64_t word = word_.load(std::memory_order_seq_cst);
-    return {.all = static_cast<std::uint32_t>(word), .silent = static_cast<std::uint32_t>(word >> 32U)};
+    return {.all = static_cast<std::uint32_t>(word) & ((1U << kFurtherBit) - 1),
+            .further = static_cast<std::uint32_t>(word) >> kFurtherBit,
+            .silent = static_cast<std::uint32_t>(word >> kSilentBit)};
   }
   // Adds or removes one of the two further entries. While an entry is counted, its flag is set.
   void count_flag(std::atomic<bool>& flag, bool stands, const Weight& weight) {
@@ -75,7 +81,9 @@ class PendingCount {
     }
   }
 
-  std::atomic<std::uint64_t> word_{0};  // Weight::silent in the upper half, Weight::all in the lower
+  // Bits of a field of Weight in the word begin here; `all` begins at 0.
+  static constexpr unsigned kFurtherBit = 30, kSilentBit = 32;
+  std::atomic<std::uint64_t> word_{0};
   std::atomic<bool> listening_{false};  // written by the owner, as is the next
   std::atomic<bool> flushing_{false};
 };
