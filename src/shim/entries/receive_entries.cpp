@@ -122,7 +122,10 @@ int exchange_now(const Exchange& both, MPI_Status* status) {
     const int sent = end_send(*out, send);
     if (code == MPI_SUCCESS) code = sent;
   }
-  if (staged != MPI_REQUEST_NULL) finish_staged(staged, MPI_STATUS_IGNORE);
+  if (staged != MPI_REQUEST_NULL) {
+    const int sent = finish_staged(staged, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS) code = sent;
+  }
   if (both.by_native) {
     const int sent = by_native.finish();
     if (code == MPI_SUCCESS) code = sent;
