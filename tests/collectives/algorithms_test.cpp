@@ -6,7 +6,7 @@
 
 #include "case.hpp"
 
-namespace urakata::collectives {
+namespace urakata::collectives::algorithms_test {
 namespace {
 
 struct Named {
@@ -229,4 +229,4 @@ TEST(OutOfOrder, IsRefusedWithASentence) {
 }
 
 }  // namespace
-}  // namespace urakata::collectives
+}  // namespace urakata::collectives::algorithms_test

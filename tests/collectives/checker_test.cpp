@@ -11,7 +11,7 @@
 #include "collectives/expectation.hpp"
 #include "schedule/builder.hpp"
 
-namespace urakata::collectives {
+namespace urakata::collectives::checker_test {
 namespace {
 
 struct Named {
@@ -343,4 +343,4 @@ INSTANTIATE_TEST_SUITE_P(All, Mutation, ::testing::ValuesIn(everything()), name_
 INSTANTIATE_TEST_SUITE_P(All, MutationOfOrder, ::testing::ValuesIn(ordering()), name_of);
 
 }  // namespace
-}  // namespace urakata::collectives
+}  // namespace urakata::collectives::checker_test

@@ -13,7 +13,7 @@
 
 #include "schedule/text.hpp"
 
-namespace urakata::collectives {
+namespace urakata::collectives::schedule_table_test {
 namespace {
 
 constexpr std::size_t kRoom = 1UL << 20U;
@@ -152,4 +152,4 @@ TEST(ScheduleTable, ThreadsShareIt) {
 }
 
 }  // namespace
-}  // namespace urakata::collectives
+}  // namespace urakata::collectives::schedule_table_test

@@ -9,7 +9,7 @@
 
 #include "schedule/builder.hpp"
 
-namespace urakata::simulate {
+namespace urakata::simulate::simulate_test {
 namespace {
 
 using schedule::Builder;
@@ -99,4 +99,4 @@ TEST(Simulation, WorkOutsideABufferIsFound) {
 }
 
 }  // namespace
-}  // namespace urakata::simulate
+}  // namespace urakata::simulate::simulate_test

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace urakata::job {
+namespace urakata::job::better_network_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -131,4 +131,4 @@ TEST_F(BetterNetwork, WhatIsNotKnownToBeTcpIsBetter) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::better_network_test

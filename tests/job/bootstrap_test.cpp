@@ -8,7 +8,7 @@
 
 #include "meeting.hpp"
 
-namespace urakata::job {
+namespace urakata::job::bootstrap_test {
 namespace {
 
 // Rank r gives 10 r: everybody has 0 10 20 30.
@@ -37,4 +37,4 @@ TEST(Bootstrap, BroadcastsFromTheRootAndPassesABarrier) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::bootstrap_test

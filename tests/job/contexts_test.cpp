@@ -9,7 +9,7 @@
 
 #include "meeting.hpp"
 
-namespace urakata::job {
+namespace urakata::job::contexts_test {
 namespace {
 
 TEST(Contexts, AreTakenInSpansAndGivenBackOneByOne) {
@@ -142,4 +142,4 @@ TEST(ChildContexts, TheFixedRunNeedsNoExchange) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::contexts_test

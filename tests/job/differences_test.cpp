@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-namespace urakata::job {
+namespace urakata::job::differences_test {
 namespace {
 
 constexpr std::array<std::string_view, 3> kNames = {"A", "B", "C"};
@@ -44,4 +44,4 @@ TEST(Differences, OfManyKindsFourAreTold) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::differences_test

@@ -11,7 +11,7 @@
 #include "base/options/options.hpp"
 #include "meeting.hpp"
 
-namespace urakata::job {
+namespace urakata::job::job_test {
 namespace {
 
 using Ranks = std::vector<std::int32_t>;
@@ -172,4 +172,4 @@ TEST(Job, NodesAreKnownAndCrowdedIfAnyRankSaysSo) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::job_test

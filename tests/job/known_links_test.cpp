@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace urakata::job {
+namespace urakata::job::known_links_test {
 namespace {
 
 KnownLink between(std::vector<std::string> one, std::vector<std::string> other, double link) {
@@ -179,4 +179,4 @@ TEST(KnownLinks, OnlyTheUsersOwnFileIsTrusted) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::known_links_test

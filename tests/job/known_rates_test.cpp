@@ -7,7 +7,7 @@
 #include "job/known_links.hpp"
 #include "meeting.hpp"
 
-namespace urakata::job {
+namespace urakata::job::known_rates_test {
 namespace {
 
 constexpr LinkFacts kFacts{.delay = 0.008, .stream = 3e6, .pair = 12e6, .link = 48e6};
@@ -125,4 +125,4 @@ TEST(KnownRates, OutdatedLinksAreNoted) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::known_rates_test

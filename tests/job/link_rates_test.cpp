@@ -13,7 +13,7 @@
 #include "meeting.hpp"
 #include "transport/wire/wire.hpp"
 
-namespace urakata::job {
+namespace urakata::job::link_rates_test {
 namespace {
 
 constexpr transport::Secret kSecret{.low = 0x1234567812345678U, .high = 42};
@@ -199,4 +199,4 @@ TEST(LinkRates, OfOneSiteThereAreNone) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::link_rates_test

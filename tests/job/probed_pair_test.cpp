@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace urakata::job {
+namespace urakata::job::probed_pair_test {
 namespace {
 
 // As measured on a link without loss, whose queue was full in one third of the time, and on one that loses one in a
@@ -25,4 +25,4 @@ TEST(ProbedPair, FewLostPacketsTellNothingOfBursts) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::probed_pair_test

@@ -8,7 +8,7 @@
 
 #include "meeting.hpp"
 
-namespace urakata::job {
+namespace urakata::job::shared_lines_test {
 namespace {
 
 using Said = std::vector<std::vector<std::string>>;
@@ -51,4 +51,4 @@ TEST(SharedLines, AreAlikeButForNumbers) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::shared_lines_test

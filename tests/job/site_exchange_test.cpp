@@ -11,7 +11,7 @@
 
 #include "meeting.hpp"
 
-namespace urakata::job {
+namespace urakata::job::site_exchange_test {
 namespace {
 
 // Ranks 0 1 on node 0, rank 2 on node 1; 16 ms apart.
@@ -85,4 +85,4 @@ TEST(SiteExchange, AnErrorIsOnEveryRank) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::site_exchange_test

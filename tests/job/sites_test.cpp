@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace urakata::job {
+namespace urakata::job::sites_test {
 namespace {
 
 // One rank on each of the nodes; time(a, b): their round trip in us.
@@ -125,4 +125,4 @@ TEST(GivenSites, OneHostOfAJobThatIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::sites_test

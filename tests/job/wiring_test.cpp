@@ -17,7 +17,7 @@
 #include "transport/wire/wire.hpp"
 #include "tune/transport_choice.hpp"
 
-namespace urakata::job {
+namespace urakata::job::wiring_test {
 namespace {
 
 using simulated::Meeting;
@@ -148,4 +148,4 @@ TEST(Wiring, OfManyNodesAFewStandForAll) {
 }
 
 }  // namespace
-}  // namespace urakata::job
+}  // namespace urakata::job::wiring_test

@@ -12,7 +12,7 @@
 #include "../counted_allocations.hpp"
 #include "p2p/endpoint.hpp"
 
-namespace urakata::p2p::test {
+namespace urakata::p2p::test::allocation_test {
 namespace {
 
 // 0 sends to 1 what the round is, which 1 has asked for: the pair is there from the third round on.
@@ -56,4 +56,4 @@ TEST(PairAllocation, StartsTakeNothing) {
 }
 
 }  // namespace
-}  // namespace urakata::p2p::test
+}  // namespace urakata::p2p::test::allocation_test

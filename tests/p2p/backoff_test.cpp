@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace urakata::p2p {
+namespace urakata::p2p::backoff_test {
 namespace {
 
 std::uint64_t longest = 0;
@@ -37,4 +37,4 @@ TEST(Backoff, NapsBrieflyWhereSomebodyTellsNobody) {
 }
 
 }  // namespace
-}  // namespace urakata::p2p
+}  // namespace urakata::p2p::backoff_test

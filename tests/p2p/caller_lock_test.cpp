@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-namespace urakata::p2p {
+namespace urakata::p2p::caller_lock_test {
 namespace {
 
 constexpr int kTurns = 200'000;
@@ -62,4 +62,4 @@ TEST(CallerLock, OfManyThreads) {
 }
 
 }  // namespace
-}  // namespace urakata::p2p
+}  // namespace urakata::p2p::caller_lock_test

@@ -11,7 +11,7 @@
 
 #include "p2p/message_slots.hpp"
 
-namespace urakata::p2p {
+namespace urakata::p2p::inbox_test {
 namespace {
 
 // Through three rings' worth of messages of one and of two slots, from a little before `limit` positions.
@@ -38,4 +38,4 @@ TEST(Inbox, GoesOnAfterAllSequenceNumbersOf32Bits) { passes(std::uint64_t{Inbox:
 TEST(Inbox, GoesOnAfterAllSequenceNumbersOf31Bits) { passes(std::uint64_t{Inbox::kSlots} << 31U); }
 
 }  // namespace
-}  // namespace urakata::p2p
+}  // namespace urakata::p2p::inbox_test

@@ -17,7 +17,7 @@
 #include "base/periodic_progress.hpp"
 #include "p2p/endpoint.hpp"
 
-namespace urakata::p2p::test {
+namespace urakata::p2p::test::interleaving_test {
 namespace {
 
 constexpr std::uint64_t kMessages = 6000;
@@ -124,4 +124,4 @@ TEST(Interleaving, NoStopLosesOrTearsAMessage) {
 }
 
 }  // namespace
-}  // namespace urakata::p2p::test
+}  // namespace urakata::p2p::test::interleaving_test

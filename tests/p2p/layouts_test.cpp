@@ -19,7 +19,7 @@
 #include "layout/moving.hpp"
 #include "p2p/endpoint.hpp"
 
-namespace urakata::p2p::test {
+namespace urakata::p2p::test::layouts_test {
 namespace {
 
 using layout::RandomType;
@@ -266,4 +266,4 @@ TEST(LayoutsInUse, AreHeldUntilTheMessageIsOver) {
 }
 
 }  // namespace
-}  // namespace urakata::p2p::test
+}  // namespace urakata::p2p::test::layouts_test

@@ -18,7 +18,7 @@
 #include "layout/layout.hpp"
 #include "p2p/endpoint.hpp"
 
-namespace urakata::p2p::test {
+namespace urakata::p2p::test::link_test {
 namespace {
 
 constexpr int kRanks = 4;
@@ -477,4 +477,4 @@ TEST_F(Pair, ALostPeerEndsWhatIsOpenWithIt) {
 }
 
 }  // namespace
-}  // namespace urakata::p2p::test
+}  // namespace urakata::p2p::test::link_test

@@ -13,7 +13,7 @@
 #include "p2p/endpoint.hpp"
 #include "reference.hpp"
 
-namespace urakata::p2p::test {
+namespace urakata::p2p::test::matching_test {
 namespace {
 
 constexpr int kSenders = 3;
@@ -231,4 +231,4 @@ TEST_F(Matching, IsThatOfTheReference) {
 }
 
 }  // namespace
-}  // namespace urakata::p2p::test
+}  // namespace urakata::p2p::test::matching_test

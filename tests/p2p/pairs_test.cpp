@@ -16,7 +16,7 @@
 #include "p2p/endpoint.hpp"
 #include "reference.hpp"
 
-namespace urakata::p2p::test {
+namespace urakata::p2p::test::pairs_test {
 namespace {
 
 constexpr std::uint64_t kMessages = 200'000;
@@ -289,4 +289,4 @@ TEST_F(Pairs, ASenderThatIsFasterEndsIt) {
 }
 
 }  // namespace
-}  // namespace urakata::p2p::test
+}  // namespace urakata::p2p::test::pairs_test

@@ -17,7 +17,7 @@
 #include "../seed.hpp"
 #include "p2p/endpoint.hpp"
 
-namespace urakata::p2p::test {
+namespace urakata::p2p::test::pairs_threads_test {
 namespace {
 
 constexpr std::uint64_t kMessages = 30'000;
@@ -207,4 +207,4 @@ INSTANTIATE_TEST_SUITE_P(Pairs, PairsThreads, ::testing::Values(Callers::one, Ca
                          [](const auto& tested) { return tested.param == Callers::one ? "alone" : "many"; });
 
 }  // namespace
-}  // namespace urakata::p2p::test
+}  // namespace urakata::p2p::test::pairs_threads_test

@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-namespace urakata::p2p {
+namespace urakata::p2p::port_test {
 namespace {
 
 // Three threads of a rank sleep, one of them in short naps; all return after one wake(). Hangs where one does not.
@@ -50,4 +50,4 @@ TEST(Port, FencesOnceForAllNapsUntilSomebodyWakes) {
 }
 
 }  // namespace
-}  // namespace urakata::p2p
+}  // namespace urakata::p2p::port_test

@@ -16,7 +16,7 @@
 #include "base/periodic_progress.hpp"
 #include "p2p/endpoint.hpp"
 
-namespace urakata::p2p::test {
+namespace urakata::p2p::test::traffic_test {
 namespace {
 
 constexpr std::int32_t kRanks = 4;
@@ -420,4 +420,4 @@ TEST(Traffic, TruncationIsSaid) {
 }
 
 }  // namespace
-}  // namespace urakata::p2p::test
+}  // namespace urakata::p2p::test::traffic_test

@@ -19,7 +19,7 @@
 #include "transport/wire/frame.hpp"
 #include "wire_job.hpp"
 
-namespace urakata::transport::wire_test {
+namespace urakata::transport::wire_test::acceptor_test {
 namespace {
 
 TEST(Wire, AHandshakeFindsTheRightListenerAndNobodyElseIsAccepted) {
@@ -174,4 +174,4 @@ TEST(Wire, UnauthenticatedConnectionsThatSayNothingAreClosed) {
 }
 
 }  // namespace
-}  // namespace urakata::transport::wire_test
+}  // namespace urakata::transport::wire_test::acceptor_test

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-namespace urakata::transport {
+namespace urakata::transport::group_test {
 namespace {
 
 // Operations 0 .. 255 are in; 256 has the tag of 0 and waits for it, whichever of the others is finished before.
@@ -92,4 +92,4 @@ TEST(Group, TagsOfActiveOperationsAndChannelsDiffer) {
 }
 
 }  // namespace
-}  // namespace urakata::transport
+}  // namespace urakata::transport::group_test

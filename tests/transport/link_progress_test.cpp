@@ -13,7 +13,7 @@
 #include "../seed.hpp"
 #include "link_traffic.hpp"
 
-namespace urakata::transport {
+namespace urakata::transport::link_progress_test {
 namespace {
 
 using namespace test;
@@ -96,4 +96,4 @@ TEST(LinkProgress, MovesALongMessageAlone) {
 }
 
 }  // namespace
-}  // namespace urakata::transport
+}  // namespace urakata::transport::link_progress_test

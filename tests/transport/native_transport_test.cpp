@@ -8,7 +8,7 @@
 
 #include "network.hpp"
 
-namespace urakata::simulated {
+namespace urakata::simulated::native_transport_test {
 namespace {
 
 using transport::Completion;
@@ -154,4 +154,4 @@ TEST(NativeTransport, WhatIsGivenUpEnds) {
 }
 
 }  // namespace
-}  // namespace urakata::simulated
+}  // namespace urakata::simulated::native_transport_test

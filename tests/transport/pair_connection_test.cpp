@@ -13,7 +13,7 @@
 
 #include "wire_job.hpp"
 
-namespace urakata::transport::wire_test {
+namespace urakata::transport::wire_test::pair_connection_test {
 namespace {
 
 // Sockets that are connected: both ends of each connection between the wires of a job.
@@ -93,4 +93,4 @@ TEST(Wire, WhatAnUnansweredConnectionHadGoesOverAnother) {
 }
 
 }  // namespace
-}  // namespace urakata::transport::wire_test
+}  // namespace urakata::transport::wire_test::pair_connection_test

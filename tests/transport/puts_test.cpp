@@ -16,7 +16,7 @@
 #include "loopback.hpp"
 #include "transport/wire/wire.hpp"
 
-namespace urakata::transport {
+namespace urakata::transport::puts_test {
 namespace {
 
 Failures failures(kFailure);
@@ -219,4 +219,4 @@ TEST(Puts, WrongFramesEndTheConnection) {
 }
 
 }  // namespace
-}  // namespace urakata::transport
+}  // namespace urakata::transport::puts_test

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-namespace urakata::transport {
+namespace urakata::transport::sockets_test {
 namespace {
 
 // 127.0.0.`last`.
@@ -119,4 +119,4 @@ TEST(Listeners, AForkedChildHasNone) {
 }
 
 }  // namespace
-}  // namespace urakata::transport
+}  // namespace urakata::transport::sockets_test

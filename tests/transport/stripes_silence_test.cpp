@@ -13,7 +13,7 @@
 #include "transport/stripes/stripes.hpp"
 #include "transport/wire/tcp_facts.hpp"
 
-namespace urakata::transport {
+namespace urakata::transport::stripes_silence_test {
 namespace {
 
 // Time that passes when the test says so, for the stripes as for what the kernel tells of their connections.
@@ -219,4 +219,4 @@ TEST(Stripes, WhoWasAskedNothingIsNotGone) {
 }
 
 }  // namespace
-}  // namespace urakata::transport
+}  // namespace urakata::transport::stripes_silence_test

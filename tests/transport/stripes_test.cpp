@@ -29,7 +29,7 @@
 #include "stripes_job.hpp"
 #include "transport/group.hpp"
 
-namespace urakata::transport {
+namespace urakata::transport::stripes_test {
 namespace {
 
 // Messages of all lengths under few tags between three ranks, posted early or late: each receive gets the next message
@@ -532,4 +532,4 @@ TEST(Stripes, WhatIsGivenUpIsTakenBack) {
 }
 
 }  // namespace
-}  // namespace urakata::transport
+}  // namespace urakata::transport::stripes_test

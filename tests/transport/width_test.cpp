@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <random>
 
-namespace urakata::transport {
+namespace urakata::transport::width_test {
 namespace {
 
 constexpr std::uint64_t kStep = 10'000'000;  // ns
@@ -91,4 +91,4 @@ TEST(Width, AFixedNumberStays) {
 }
 
 }  // namespace
-}  // namespace urakata::transport
+}  // namespace urakata::transport::width_test

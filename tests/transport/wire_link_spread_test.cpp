@@ -10,7 +10,7 @@
 #include "link_traffic.hpp"
 #include "transport/link/wire_link.hpp"
 
-namespace urakata::transport {
+namespace urakata::transport::wire_link_spread_test {
 namespace {
 
 using namespace test;
@@ -138,4 +138,4 @@ TEST_F(WireLinkSpreadPair, APeerThatEndsIsAnErrorOnWhatIsUnderWay) {
 }
 
 }  // namespace
-}  // namespace urakata::transport
+}  // namespace urakata::transport::wire_link_spread_test

@@ -13,7 +13,7 @@
 #include "link_traffic.hpp"
 #include "transport/link/wire_link.hpp"
 
-namespace urakata::transport {
+namespace urakata::transport::wire_link_stripes_test {
 namespace {
 
 using namespace test;
@@ -186,4 +186,4 @@ TEST(WireLinkStripes, ASendThatEndsAsAPeerIsLostIsToldAtOnce) {
 }
 
 }  // namespace
-}  // namespace urakata::transport
+}  // namespace urakata::transport::wire_link_stripes_test

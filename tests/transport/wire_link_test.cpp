@@ -24,7 +24,7 @@
 #include "../seed.hpp"
 #include "link_traffic.hpp"
 
-namespace urakata::transport {
+namespace urakata::transport::wire_link_test {
 namespace {
 
 using namespace test;
@@ -417,4 +417,4 @@ TEST(WireLink, ATornConnectionFailsWhatNeedsIt) {
 }
 
 }  // namespace
-}  // namespace urakata::transport
+}  // namespace urakata::transport::wire_link_test

@@ -14,7 +14,7 @@
 
 #include "wire_job.hpp"
 
-namespace urakata::transport::wire_test {
+namespace urakata::transport::wire_test::wire_peers_test {
 namespace {
 
 TEST(Wire, APeerThatEndsFailsWhatWaitsForIt) {
@@ -131,4 +131,4 @@ TEST(Wire, ANodeThatDoesNotAnswerIsALoss) {
 }
 
 }  // namespace
-}  // namespace urakata::transport::wire_test
+}  // namespace urakata::transport::wire_test::wire_peers_test

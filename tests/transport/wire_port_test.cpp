@@ -19,7 +19,7 @@
 #include "transport/group.hpp"
 #include "wire_job.hpp"
 
-namespace urakata::transport::wire_test {
+namespace urakata::transport::wire_test::wire_port_test {
 namespace {
 
 TEST(Wire, AMessageIsReportedToThePortThatPostedItAndWakesIt) {
@@ -133,4 +133,4 @@ TEST(Wire, WhatIsGivenUpTouchesNoBufferAnyMore) {
 }
 
 }  // namespace
-}  // namespace urakata::transport::wire_test
+}  // namespace urakata::transport::wire_test::wire_port_test

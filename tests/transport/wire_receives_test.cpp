@@ -20,7 +20,7 @@
 #include "transport/wire/frame.hpp"
 #include "wire_job.hpp"
 
-namespace urakata::transport::wire_test {
+namespace urakata::transport::wire_test::wire_receives_test {
 namespace {
 
 // Bytes at every second place.
@@ -187,4 +187,4 @@ TEST(Wire, PayloadOfAnUnknownReceiveIsIgnored) {
 }
 
 }  // namespace
-}  // namespace urakata::transport::wire_test
+}  // namespace urakata::transport::wire_test::wire_receives_test

@@ -10,7 +10,7 @@
 
 #include "tune/decision.hpp"
 
-namespace urakata::tune {
+namespace urakata::tune::costs_test {
 namespace {
 
 using collectives::Operation;
@@ -133,4 +133,4 @@ TEST(Costs, ExtremesStillDecide) {
 }
 
 }  // namespace
-}  // namespace urakata::tune
+}  // namespace urakata::tune::costs_test

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace urakata::tune {
+namespace urakata::tune::decision_test {
 namespace {
 
 using collectives::Operation;
@@ -126,4 +126,4 @@ TEST(Decision, SegmentsGrowWithTheMessage) {
 }
 
 }  // namespace
-}  // namespace urakata::tune
+}  // namespace urakata::tune::decision_test

@@ -8,7 +8,7 @@
 #include <array>
 #include <string>
 
-namespace urakata::tune {
+namespace urakata::tune::ebpf_finding_test {
 namespace {
 
 constexpr const char* kNothing = "no eBPF code is attached for this user (urakata kernel attach, by root)";
@@ -36,4 +36,4 @@ TEST(EbpfFinding, AdvisesToAttachOnlyWhereThatIsWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace urakata::tune
+}  // namespace urakata::tune::ebpf_finding_test

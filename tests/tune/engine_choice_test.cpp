@@ -17,7 +17,7 @@
 
 #include "tune/link_choice.hpp"
 
-namespace urakata::tune {
+namespace urakata::tune::engine_choice_test {
 namespace {
 
 struct Placed {
@@ -229,4 +229,4 @@ TEST(EngineChoice, ACommunicatorThatTheKernelCannotServeIsToldWhy) {
 }
 
 }  // namespace
-}  // namespace urakata::tune
+}  // namespace urakata::tune::engine_choice_test

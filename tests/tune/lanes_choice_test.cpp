@@ -8,7 +8,7 @@
 
 #include "lanes/model.hpp"
 
-namespace urakata::tune {
+namespace urakata::tune::lanes_choice_test {
 namespace {
 
 using collectives::Operation;
@@ -169,4 +169,4 @@ TEST(LanesChoice, WhatHasNoLeadersGoesOnceInOneDelay) {
 }
 
 }  // namespace
-}  // namespace urakata::tune
+}  // namespace urakata::tune::lanes_choice_test

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace urakata::tune {
+namespace urakata::tune::messages_choice_test {
 namespace {
 
 struct Case {
@@ -220,4 +220,4 @@ TEST(MessagesChoice, TheRuleNamesEachWish) {
 }
 
 }  // namespace
-}  // namespace urakata::tune
+}  // namespace urakata::tune::messages_choice_test

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace urakata::tune {
+namespace urakata::tune::thread_placement_test {
 namespace {
 
 CpuSet cpus(std::string_view text) { return *CpuSet::from_text(text); }
@@ -160,4 +160,4 @@ TEST(Placement, AListWithACpuThatTheNodeLacksIsRefused) {
 }
 
 }  // namespace
-}  // namespace urakata::tune
+}  // namespace urakata::tune::thread_placement_test

@@ -15,7 +15,7 @@
 
 #include "tune/decision.hpp"
 
-namespace urakata::tune {
+namespace urakata::tune::transport_choice_test {
 namespace {
 
 struct Facts {
@@ -184,4 +184,4 @@ TEST(TransportChoice, NodesAtDifferentSitesShareNoBetterNetwork) {
 }
 
 }  // namespace
-}  // namespace urakata::tune
+}  // namespace urakata::tune::transport_choice_test
