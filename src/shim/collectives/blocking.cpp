@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shim/collectives/blocking.hpp"
 
-#include <utility>
-#include <vector>
-
 #include "base/options/options.hpp"
 #include "observe/observer.hpp"
+#include "shim/collectives/call_request.hpp"
+#include "shim/collectives/direct_calls.hpp"
 #include "shim/collectives/message_exchange.hpp"
 #include "shim/collectives/start.hpp"
 #include "shim/communicators/prepared.hpp"
@@ -22,26 +21,6 @@
 namespace urakata::shim {
 
 namespace {
-
-// A request for one call, outside the table of requests and without a handle. Its list of types is kept per thread, so
-// that it is not allocated in each call.
-class CallRequest {
- public:
-  CallRequest() { request_.types = std::exchange(types_, {}); }
-  ~CallRequest() {
-    clear_request(request_);
-    types_ = std::move(request_.types);
-  }
-  CallRequest(const CallRequest&) = delete;
-  CallRequest& operator=(const CallRequest&) = delete;
-
-  Request& operator*() { return request_; }
-
- private:
-  static thread_local std::vector<const Datatype*> types_;
-  Request request_;
-};
-thread_local std::vector<const Datatype*> CallRequest::types_;
 
 bool is_exchange(collectives::Operation operation) {
   return operation == collectives::Operation::alltoall || operation == collectives::Operation::alltoallv;
@@ -71,11 +50,13 @@ bool ours(const Communicator& comm, const Call& call) {
 }  // namespace
 
 bool performed(const Call& call, int* code) {
+  const bool by_members = may_be_direct(call);
   const bool by_messages = may_be_message_exchange(call);
   const bool by_schedule = any_of(call);
-  if (!process_state.running || process_state.native_only || !(by_messages || by_schedule) ||
+  if (!process_state.running || process_state.native_only || !(by_members || by_messages || by_schedule) ||
       inside_native(call.call_site))
     return false;
+  if (by_members && performed_directly(call, code)) return true;
   if (by_messages && exchanged(call, nullptr, code)) return true;
   Communicator* const comm = by_schedule ? communicator(call.comm) : nullptr;
   if (comm == nullptr || !ours(*comm, call)) return false;

@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/options/options.hpp"
 #include "shim/communicators/communicator.hpp"
+#include "shim/communicators/direct_members.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
@@ -45,7 +46,8 @@ void add(MPI_Comm made, job::MemberContexts contexts) {
   const std::uint64_t number = options().timeline ? number_of(world_ranks(made).front(), contexts) : 0;
   open_endpoint_comm(made, contexts);
   KernelPartHolder kernel_part = open_channel_set(made, contexts);
-  origins().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(kernel_part), number});
+  origins().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(kernel_part),
+                                                open_member(made), number});
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): owned by the registry
 
 }  // namespace
@@ -57,7 +59,8 @@ void open_world_origin(std::int32_t limit) {
   children->fix(fixed);
   job::MemberContexts own = children->next();
   const std::uint64_t number = number_of(0, own);
-  origins().insert(MPI_COMM_WORLD, new CommunicatorOrigin{std::move(own), std::move(children), nullptr, number});
+  origins().insert(MPI_COMM_WORLD,
+                   new CommunicatorOrigin{std::move(own), std::move(children), nullptr, nullptr, number});
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): owned by the registry
 
 void open_world_channel_set() {
@@ -67,6 +70,8 @@ void open_world_channel_set() {
   log::information("engine kernel: MPI_COMM_WORLD has a channel set%s",
                    has_offload(*origin.kernel_part) ? ", and eBPF code for small collectives" : "");
 }
+
+void open_world_board() { origin_of(MPI_COMM_WORLD)->member = open_member(MPI_COMM_WORLD); }
 
 job::MemberContexts next_contexts(MPI_Comm handle, job::ChildContexts& children) {
   if (children.used_up()) {

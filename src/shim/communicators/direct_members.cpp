@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shim/communicators/direct_members.hpp"
+
+#include <algorithm>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/options/options.hpp"
+#include "shim/native/native_bootstrap.hpp"
+#include "shim/native/world_ranks.hpp"
+#include "shim/process/job_setup.hpp"
+#include "shim/process/space.hpp"
+#include "shim/progress/wait_until.hpp"
+
+namespace urakata::shim {
+
+namespace {
+
+constexpr unsigned kPolls = 400;  // some microseconds, before all other progress is made, too
+
+void wait_for_member(bool (*over)(const void*), const void* state) {
+  wait_until([&] { return over(state); });
+}
+
+direct::Waiting own_waiting() {
+  const p2p::BackoffSettings& settings = endpoint()->backoff_settings();
+  return {settings.oversubscribed ? 1 : kPolls, settings.pauses, wait_for_member};
+}
+
+// The ports of these ranks of MPI_COMM_WORLD; empty: not all are in this rank's space.
+std::vector<p2p::Port*> ports_of(const std::vector<int>& world) {
+  std::vector<p2p::Port*> ports;
+  for (const int rank : world) ports.push_back(port_of(rank));
+  if (std::ranges::find(ports, nullptr) != ports.end()) ports.clear();
+  return ports;
+}
+
+}  // namespace
+
+std::unique_ptr<direct::Member> open_member(MPI_Comm made) {
+  if (endpoint() == nullptr || options().blocking == BlockingWish::never) return nullptr;
+  const std::vector<int> world = world_ranks(made);
+  if (world.size() < 2 || world.size() > direct::kMostRanks || !job_setup().job().alike(world)) return nullptr;
+  std::vector<p2p::Port*> ports = ports_of(world);
+  if (ports.empty()) return nullptr;
+  NativeBootstrap members(made);
+  direct::Board* board = members.rank() == 0 ? direct::Board::make(static_cast<std::uint32_t>(world.size())) : nullptr;
+  if (!members.broadcast(std::as_writable_bytes(std::span(&board, 1)), 0) || board == nullptr) return nullptr;
+  return std::make_unique<direct::Member>(*board, static_cast<std::uint32_t>(members.rank()), std::move(ports),
+                                          own_waiting());
+}
+
+}  // namespace urakata::shim
