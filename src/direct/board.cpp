@@ -11,13 +11,13 @@ namespace {
 // The boards of this rank that all ranks have left. The ranks that leave last push, reclaim() takes the whole list.
 constinit std::atomic<Board*> left_boards{nullptr};
 
-constexpr std::size_t kHead = (sizeof(Board) + kLine - 1) / kLine * kLine;
+constexpr std::size_t kHead = (sizeof(Board) + alignof(Seat) - 1) / alignof(Seat) * alignof(Seat);
 
 }  // namespace
 
 Board* Board::make(std::uint32_t ranks) {
   reclaim();
-  void* const memory = ::operator new (kHead + ranks * sizeof(Seat), std::align_val_t{kLine}, std::nothrow);
+  void* const memory = ::operator new (kHead + ranks * sizeof(Seat), std::align_val_t{alignof(Seat)}, std::nothrow);
   if (memory == nullptr) return nullptr;
   auto* const board = new (memory) Board(ranks, left_boards);
   board->seats_ = reinterpret_cast<Seat*>(static_cast<std::byte*>(memory) + kHead);
@@ -39,7 +39,7 @@ void Board::reclaim() {
     Board* const next = board->next_;
     std::destroy_n(board->seats_, board->ranks_);
     board->~Board();
-    ::operator delete (board, std::align_val_t{kLine});
+    ::operator delete (board, std::align_val_t{alignof(Seat)});
     board = next;
   }
 }

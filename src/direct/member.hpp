@@ -2,7 +2,7 @@
 // A member: one rank's part in the blocking collectives of a communicator whose ranks share a space (board.hpp).
 //
 // Payloads. A rank posts its payload, and others read it where it is:
-//   up to Slot::kInline bytes   in the slot: one cache line brings the number of the operation, and the payload
+//   up to Slot::kInline bytes   in the slot: a cache line or two bring the number of the operation and the payload
 //   up to Seat::kCopy bytes     in a copy beside the slots: the rank need not wait for its readers
 //   more                        in the rank's own buffer: it waits until its readers are done
 // So short operations end without a second exchange of flags, and long ones move each byte once.
@@ -85,8 +85,8 @@ class Member {
 
  private:
   struct Payload {
-    const std::byte* at = nullptr;
-    std::uint64_t bytes = 0;
+    const std::byte* at;
+    std::uint64_t bytes;
   };
   static constexpr std::uint32_t kNowhere = ~0U;
 

@@ -201,15 +201,24 @@ int perform(const Call& call, Reading& reading, Communicator& comm) {
   }
 }
 
-// Whether the members can perform what has been read. The same on all ranks.
-bool suits(const Reading& reading) {
+// Whether MPI_IN_PLACE stands where it may not.
+bool misplaced(const Call& call, const Reading& reading, const direct::Member& member) {
+  const bool rooted = call.operation == Operation::gather || call.operation == Operation::scatter ||
+                      call.operation == Operation::reduce;
+  if (rooted && member.rank() != reading.key.root) return reading.key.in_place;  // the other side has no meaning
+  return (call.operation == Operation::scatter ? call.send : call.recv).address == MPI_IN_PLACE;
+}
+
+// Whether the members can perform what has been read. The same on all ranks, if no argument is erroneous.
+bool suits(const Call& call, const Reading& reading, const direct::Member& member) {
+  if (misplaced(call, reading, member)) return false;
   return reading.element == nullptr ||
          (reading.element->contiguous && reading.element->size <= direct::Member::kElement);
 }
 
 bool read(const Call& call, Communicator& comm, Reading& reading) {
   try {
-    return read_call(call, comm, reading) && suits(reading);
+    return read_call(call, comm, reading) && suits(call, reading, *comm.member());
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -224,6 +233,39 @@ int perform_observed(observe::Observer& observer, const Call& call, Reading& rea
   observed.at(call_site(observer, call, reading.key.bytes, "poll", kDirect, "all ranks are in one space"));
   observed.finished(begin, call_end(), profiled, {}, {comm.world.front(), -1, 0, 0});
   return code;
+}
+
+// The straight way of calls whose arguments need no more than a look. False: nothing was done.
+[[gnu::always_inline]] inline bool performed_at_once(const Call& call, direct::Member& member, Outcome& outcome) {
+  if (call.operation == Operation::barrier) {
+    outcome = member.barrier();
+    return true;
+  }
+  const bool root_matters = call.operation == Operation::bcast || call.operation == Operation::reduce;
+  if (!root_matters && call.operation != Operation::allreduce) return false;
+  const Datatype* const type = datatype(call.recv.type);
+  const auto root = static_cast<std::uint32_t>(call.root);
+  if (type == nullptr || !type->contiguous || call.recv.count < 0 || root >= member.ranks()) return false;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(call.recv.count) * type->size;
+  std::byte* const to = writable(call.recv.address);
+  if (call.recv.address == MPI_IN_PLACE) return false;
+  if (call.operation == Operation::bcast) {
+    const Bytes own(to, bytes);
+    const auto receive = [&](std::uint32_t /*rank*/, const std::byte* from, std::uint64_t come) {
+      if (come != 0) std::memcpy(to, from, come);
+    };
+    outcome = member.rank() == root ? member.move(&own, 0, 0, {}, receive)
+                                    : member.move(nullptr, root, root + 1, {0, bytes, bytes}, receive);
+    return true;
+  }
+  const reduce::Reducer* const reducer = meaning_of(call.op, *type).builtin;
+  if (reducer == nullptr || type->size == 0 || type->size > direct::Member::kElement) return false;
+  const bool in_place = call.send.address == MPI_IN_PLACE;
+  if (in_place && call.operation == Operation::reduce && member.rank() != root) return false;
+  const std::byte* const from = in_place ? to : static_cast<const std::byte*>(call.send.address);
+  outcome = call.operation == Operation::allreduce ? member.allreduce(from, to, bytes, *reducer)
+                                                   : member.reduce(from, to, bytes, *reducer, root);
+  return true;
 }
 
 }  // namespace
@@ -248,13 +290,18 @@ bool may_be_direct(const Call& call) {
 bool performed_directly(const Call& call, int* code) {
   Communicator* const comm = communicator(call.comm);
   if (comm == nullptr || comm->member() == nullptr) return false;
+  observe::Observer* const observer = process_state.observer;
+  Outcome outcome = Outcome::good;
+  if (observer == nullptr && !have_devices() && performed_at_once(call, *comm->member(), outcome)) {
+    *code = outcome == Outcome::good ? MPI_SUCCESS : complain(comm, code_of(outcome));
+    return true;
+  }
   Reading reading;
   if (!read(call, *comm, reading)) {
     // So that this rank has as many operations as the others, if only its arguments are erroneous.
     comm->member()->fail();
     return false;
   }
-  observe::Observer* const observer = process_state.observer;
   *code = observer == nullptr ? perform(call, reading, *comm) : perform_observed(*observer, call, reading, *comm);
   if (*code != MPI_SUCCESS) complain(comm, *code);
   return true;
