@@ -213,4 +213,24 @@ Outcome Member::reduce(const std::byte* in, std::byte* out, std::uint64_t bytes,
   return Outcome::good;
 }
 
+Outcome Member::reduce_scatter_block(const std::byte* in, std::byte* out, std::uint64_t bytes,
+                                     const reduce::Reducer& reducer) {
+  ++number_;
+  const std::uint64_t all = bytes * ranks_;
+  post({in, all}, nullptr);
+  std::array<Payload, kMostRanks> room;
+  const std::span payloads = std::span(room).first(ranks_);
+  const Outcome outcome = await_payloads(all, payloads);
+  if (outcome == Outcome::good) {
+    for (Payload& payload : payloads) payload.at += rank_ * bytes;
+    compute_share(payloads, out, kNowhere, 0, bytes, reducer);
+  }
+  if (outcome == Outcome::good && !is_short(all)) {
+    end_with_all();
+  } else {
+    own().done.store(number_, std::memory_order_release);  // nobody waits for it soon
+  }
+  return outcome;
+}
+
 }  // namespace urakata::direct

@@ -72,6 +72,10 @@ class Member {
   Outcome reduce(const std::byte* in, std::byte* out, std::uint64_t bytes, const reduce::Reducer& reducer,
                  std::uint32_t root);
 
+  // `in` has a block of `bytes` bytes for each rank; `out` gets the reduction of this rank's blocks, and is not in `in`.
+  Outcome reduce_scatter_block(const std::byte* in, std::byte* out, std::uint64_t bytes,
+                               const reduce::Reducer& reducer);
+
   // Posts `*own`, unless it is nullptr, and calls `take(rank, from, bytes)` for this range of the payload of each rank
   // of [first, end) but this one; `bytes` is less where that rank has posted less. `take` must not write to `*own`
   // unless that is_short().

@@ -65,7 +65,7 @@ COLLECTIVES = [
     Collective("reduce", "reduce", "s r c t op root", blocking=True),
     Collective("allreduce", "allreduce", "s r c t op", blocking=True),
     Collective("reduce_scatter", "reduce_scatter", "s r rcs t op"),
-    Collective("reduce_scatter_block", "reduce_scatter_block", "s r rc t op"),
+    Collective("reduce_scatter_block", "reduce_scatter_block", "s r rc t op", blocking=True),
     Collective("scan", "scan", "s r c t op"),
     Collective("exscan", "exscan", "s r c t op"),
 ]

@@ -40,7 +40,18 @@ void apply_affine(const reduce::Reducer& /*self*/, const void* in, void* inout, 
 }
 const reduce::Reducer kAffine{apply_affine, sizeof(Affine), sizeof(Affine), false, false};
 
-enum class Kind : std::uint8_t { barrier, allreduce, reduce, bcast, gather, scatter, allgather, alltoall, count };
+enum class Kind : std::uint8_t {
+  barrier,
+  allreduce,
+  reduce,
+  reduce_scatter_block,
+  bcast,
+  gather,
+  scatter,
+  allgather,
+  alltoall,
+  count
+};
 
 struct Step {
   Kind kind;
@@ -107,6 +118,7 @@ class Rank {
   void perform(const Step& step) {
     if (step.kind == Kind::barrier) return expect(member_.barrier() == Outcome::good, step);
     if (step.kind == Kind::allreduce || step.kind == Kind::reduce) return reduce(step);
+    if (step.kind == Kind::reduce_scatter_block) return reduce_scatter_block(step);
     move(step);
   }
 
@@ -120,11 +132,24 @@ class Rank {
     expect((everywhere ? member_.allreduce(at(own), at(to), size, kAffine)
                        : member_.reduce(at(own), gets ? at(to) : nullptr, size, kAffine, step.root)) == Outcome::good,
            step);
-    for (std::uint64_t i = 0; gets && i < step.elements; ++i) {
-      Affine expected = element(step, 0, i);
-      for (std::uint32_t other = 1; other < ranks(); ++other) expected = compose(expected, element(step, other, i));
-      expect(to[i] == expected, step);
+    for (std::uint64_t i = 0; gets && i < step.elements; ++i) expect(to[i] == composed(step, i), step);
+  }
+
+  void reduce_scatter_block(const Step& step) {
+    Elements own = operands(step, rank(), step.elements * ranks());
+    Elements result(step.elements);
+    expect(member_.reduce_scatter_block(at(own), at(result), step.elements * sizeof(Affine), kAffine) == Outcome::good,
+           step);
+    for (std::uint64_t i = 0; i < step.elements; ++i) {
+      expect(result[i] == composed(step, rank() * step.elements + i), step);
     }
+  }
+
+  // Element i of all ranks' operands, reduced.
+  Affine composed(const Step& step, std::uint64_t i) const {
+    Affine made = element(step, 0, i);
+    for (std::uint32_t other = 1; other < ranks(); ++other) made = compose(made, element(step, other, i));
+    return made;
   }
 
   void move(const Step& step) {

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jobs import FULL, compiled, named, passes, run_job, source_of
+from jobs import FULL, compiled, drawn_seed, named, passes, run_job, source_of
 from spaces import (
     EXEC,
     SPACE,
@@ -74,6 +74,30 @@ def test_collectives_are_right(folder: Path, name: str) -> None:
     mpi = named(name)
     program = [str(compiled(mpi, "random_nbc", folder)), "--cases", "300"]
     passes(space_job(mpi, 4, program, seconds=180))
+
+
+@pytest.mark.parametrize("ranks", (2, 5))
+@pytest.mark.parametrize("name", MPIS)
+def test_blocking_collectives_are_right(folder: Path, name: str, ranks: int) -> None:
+    """MPICH's own Allgatherv and Gather of derived types fail in some cases, also without Urakata."""
+    mpi = named(name)
+    derived = ["--no-derived"] if name == "mpich" else []
+    program = [str(compiled(mpi, "random_nbc", folder)), "--blocking", *derived, "--seed", drawn_seed()]
+    passes(space_job(mpi, ranks, [*program, "--cases", "5000" if FULL else "300"], seconds=600 if FULL else 180))
+
+
+@pytest.mark.parametrize(("blocking", "algorithm"), (("auto", "shared memory"), ("never", "")))
+def test_blocking_collectives_go_directly_unless_switched_off(
+    folder: Path, tmp_path: Path, blocking: str, algorithm: str
+) -> None:
+    mpi = named("openmpi")
+    program = str(compiled(mpi, "blocking_collectives", folder))
+    options = ["--report", str(tmp_path), "--set", f"BLOCKING={blocking}"]
+    outcome = run_job(mpi, 2, [EXEC, "--space", *options, "--", program, "20"])
+    assert outcome.code == 0, outcome.output
+    report = json.loads((tmp_path / "rank-0.json").read_text())
+    rows = {row["operation"]: row["algorithm"] for row in report["call_sites"]}
+    assert rows.get("Allreduce", "") == rows.get("Barrier", "") == algorithm, rows
 
 
 @pytest.mark.parametrize("name", MPIS)

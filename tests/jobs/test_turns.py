@@ -15,7 +15,7 @@ ARGUMENTS = {
     "bypass": ("--sizes", "8,4K", "--batches", "8", "--batch-us", "50", "--turns", "4"),
     "nbc": ("--operations", "ibcast,ialltoall", "--sizes", "8,4K", "--budget-ms", "2", "--turns", "4"),
     "overlap": ("--operation", "ibcast", "--sizes", "8,4K", "--budget-ms", "2", "--least", "4", "--rounds", "4"),
-    "allreduce": ("--sizes", "4K,256K", "--repetitions", "2", "--turns", "4"),
+    "collectives": ("--operations", "allreduce,scatter", "--sizes", "4K,256K", "--repetitions", "2", "--turns", "4"),
     "suite": ("--communicators", "3", "--rounds", "1", "--turns", "4"),
     "layout": ("--patterns", "1", "--blocks", "8", "--gaps", "2", "--sizes", "1K", "--budget-ms", "2", "--turns", "4"),
 }

@@ -65,11 +65,11 @@ def test_a_work_queue_is_a_point_by_workers_and_size() -> None:
     assert read == [("us", (label, "1 of 3 near", "4 KiB"), 9.5)]
 
 
-def test_reductions_are_points_by_buffers_and_come_from_their_side() -> None:
+def test_collectives_are_points_by_buffers_and_come_from_their_side() -> None:
     space = Side("space", "openmpi", ("--space",))
-    read = readers.READERS["allreduce"]
-    record = {"buffers": "fresh", "bytes": 1 << 20, "ranks": 2, "space": True, "us": 210.5}
-    assert list(read(job(space), record)) == [("us", ("node, 2 ranks", "fresh", "1 MiB"), 210.5)]
+    read = readers.READERS["collectives"]
+    record = {"operation": "bcast", "buffers": "fresh", "bytes": 1 << 20, "ranks": 2, "space": True, "us": 210.5}
+    assert list(read(job(space), record)) == [("us", ("node, 2 ranks", "bcast", "fresh", "1 MiB"), 210.5)]
     with pytest.raises(MeasurementError):
         list(read(job(HOST), record))
 

@@ -178,9 +178,9 @@ def _queue(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     yield "us", (job.label, f"{record['near']} of {record['ranks'] - 1} near", size_text(record["bytes"])), record["us"]
 
 
-def _allreduce(job: Job, record: dict[str, Any]) -> Iterator[Value]:
+def _collectives(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     _expect_space(job, record)
-    yield "us", (job.label, record["buffers"], size_text(record["bytes"])), record["us"]
+    yield "us", (job.label, record["operation"], record["buffers"], size_text(record["bytes"])), record["us"]
 
 
 def _layout(job: Job, record: dict[str, Any]) -> Iterator[Value]:
@@ -263,7 +263,7 @@ READERS: dict[str, Callable[[Job, dict[str, Any]], Iterator[Value]]] = {
     "suite": _suite,
     "train": _train,
     "demo": _demo,
-    "allreduce": _allreduce,
+    "collectives": _collectives,
     "kernel": _kernel,
     "queue": _queue,
     "sites": _sites,

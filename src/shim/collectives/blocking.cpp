@@ -43,7 +43,7 @@ bool ours(const Communicator& comm, const Call& call) {
   if (among_neighbours(call))
     return options().neighborhood == NeighborhoodWish::always || tune::blocking_pays(comm.medium());
   if (options().blocking == BlockingWish::always) return true;
-  if (comm.placement() == nullptr) return false;
+  if (comm.placement() == nullptr || call.operation == collectives::Operation::reduce_scatter_block) return false;
   return !is_exchange(call.operation) || exchange_gains_between_sites(*comm.placement());
 }
 

@@ -147,6 +147,11 @@ int reduce(const Call& call, const Reading& reading, direct::Member& member, con
   auto* const out = static_cast<std::byte*>(writable(call.recv.address));
   const auto* const in = key.in_place ? out : static_cast<const std::byte*>(call.send.address);
   if (key.operation == Operation::allreduce) return code_of(member.allreduce(in, out, key.bytes, reducer));
+  if (key.operation == Operation::reduce_scatter_block) {
+    if (!key.in_place) return code_of(member.reduce_scatter_block(in, out, key.bytes, reducer));
+    packed_payload.assign(in, in + member.ranks() * key.bytes);  // others read it while the result is written
+    return code_of(member.reduce_scatter_block(packed_payload.data(), out, key.bytes, reducer));
+  }
   return code_of(member.reduce(in, out, key.bytes, reducer, key.root));
 }
 
@@ -281,6 +286,7 @@ bool may_be_direct(const Call& call) {
     case Operation::alltoall:
     case Operation::reduce:
     case Operation::allreduce:
+    case Operation::reduce_scatter_block:
       return true;
     default:
       return false;
