@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "shim/requests/neighbour_exchange.hpp"
 #include "shim/requests/request.hpp"
 
 namespace urakata::shim {
