@@ -21,6 +21,13 @@ bool readable(const void* address, std::size_t bytes) {
 
 }  // namespace
 
+void TaskRecord::begin_use() {
+  pid.store(0, std::memory_order_relaxed);
+  settled.store(false, std::memory_order_relaxed);
+  shares_file.store(false, std::memory_order_relaxed);
+  uses.fetch_add(1, std::memory_order_relaxed);
+}
+
 std::optional<Membership> own_membership() {
   const char* text = std::getenv(kSpaceVariable);
   if (text == nullptr) return std::nullopt;

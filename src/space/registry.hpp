@@ -46,13 +46,16 @@ struct TaskRecord {
   std::atomic<pid_t> pid{0};
   // Number of tasks that have had this slot, the present one included. Written by the daemon before the task runs.
   std::atomic<std::uint32_t> uses{0};
-  // The task's threads write the rest. The daemon sets the edges when the slot is first used, and clears `settled`
+  // The task's threads write the rest. The daemon sets the edges when the slot is first used, and clears the two flags
   // before each task. Relaxed: no value depends on another.
   // Address of the last claim in the slot's main range, and in its overflow range (address_ranges.hpp).
   std::atomic<std::uint64_t> main_edge{0};
   std::atomic<std::uint64_t> overflow_edge{0};
   std::atomic<bool> settled{false};      // whether settle() has been called
   std::atomic<bool> shares_file{false};  // whether a SharedFiles exists (own_mappings.hpp)
+
+  // Makes the record ready for the next task of the slot. Called by the daemon before it sets `state`.
+  void begin_use();
 };
 
 // A file that tasks have mapped at the same address, for good (own_mappings.hpp).

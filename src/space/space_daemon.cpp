@@ -175,9 +175,7 @@ class SpaceDaemon {
     }
     pair.own_group = handover->attributes.process_group != ProcessGroup::shared;
     TaskRecord& task = **record;
-    task.pid.store(0, std::memory_order_relaxed);
-    task.settled.store(false, std::memory_order_relaxed);
-    task.uses.fetch_add(1, std::memory_order_relaxed);
+    task.begin_use();
     // Set before start_task(), since the program may look for its record before start_task() returns.
     task.state.store(TaskState::running, std::memory_order_release);
     const auto slot = static_cast<std::size_t>(&task - registry_.tasks.data());

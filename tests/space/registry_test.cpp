@@ -60,6 +60,19 @@ TEST_F(Joining, AnEndedRecordOfTheSamePidIsAnothers) {
   EXPECT_FALSE(own_space());
 }
 
+// The task before was killed while its MPI library started.
+TEST_F(Joining, ARecordUsedAgainHasNothingOfTheTaskBefore) {
+  TaskRecord& record = registry->tasks[1];
+  record.settled = true;
+  record.shares_file = true;
+  record.uses = 1;
+  record.begin_use();
+  EXPECT_EQ(record.pid, 0);
+  EXPECT_FALSE(record.settled);
+  EXPECT_FALSE(record.shares_file);
+  EXPECT_EQ(record.uses, 2U);
+}
+
 TEST_F(Joining, AVariableFromAnotherSpaceIsNotBelieved) {
   name(registry.get(), 0x1235);
   EXPECT_FALSE(own_space());
