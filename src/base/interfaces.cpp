@@ -38,12 +38,27 @@ bool take_address(const sockaddr& from, InterfaceAddress& to) {
   return true;
 }
 
+using AllAddresses = std::unique_ptr<ifaddrs, void (*)(ifaddrs*)>;
+
+// The list of all addresses of all interfaces; nullptr: the system does not tell.
+AllAddresses all_addresses() {
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) first = nullptr;
+  return {first, freeifaddrs};
+}
+
+bool is_loopback(std::string_view name) {
+  const AllAddresses all = all_addresses();
+  for (const ifaddrs* one = all.get(); one != nullptr; one = one->ifa_next) {
+    if (name == one->ifa_name) return (one->ifa_flags & IFF_LOOPBACK) != 0;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<InterfaceAddress> interface_addresses(std::string_view only) {
-  ifaddrs* first = nullptr;
-  if (getifaddrs(&first) != 0) return {};
-  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> all(first, freeifaddrs);
+  const AllAddresses all = all_addresses();
   std::vector<std::pair<long, InterfaceAddress>> found;
   for (const ifaddrs* one = all.get(); one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0 || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
@@ -71,6 +86,7 @@ std::string why_no_interface(std::string_view name) {
   if (name.empty() || !interface_addresses(name).empty()) return "";
   const std::string asked(name);
   std::string why = if_nametoindex(asked.c_str()) == 0 ? "there is no network interface " + asked
+                    : is_loopback(name)                ? "interface " + asked + " leads to no other node"
                                                        : "interface " + asked + " is down or has no address";
   std::string others;
   for (const std::string& one : interface_names("")) others += (others.empty() ? "" : ", ") + one;

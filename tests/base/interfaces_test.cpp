@@ -45,7 +45,7 @@ TEST(Interfaces, AreNamedOnceEach) {
 TEST(Interfaces, SayWhyANameLeadsNowhere) {
   EXPECT_EQ(why_no_interface(""), "");
   EXPECT_TRUE(why_no_interface("none0").starts_with("there is no network interface none0"));
-  EXPECT_TRUE(why_no_interface("lo").starts_with("interface lo is down or has no address"));
+  EXPECT_TRUE(why_no_interface("lo").starts_with("interface lo leads to no other node"));
   for (const std::string& name : interface_names("")) {
     EXPECT_EQ(why_no_interface(name), "");
     EXPECT_NE(why_no_interface("none0").find(name), std::string::npos);
