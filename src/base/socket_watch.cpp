@@ -156,6 +156,7 @@ void SocketWatch::scan() {
   next_scan_ns_ = now + pause_ns_;
   DIR* directory = opendir("/proc/self/fd");
   if (directory == nullptr) return;
+  sockets_ = 0;
   while (const dirent* entry = readdir(directory)) {
     const int descriptor = std::atoi(entry->d_name);  // "." and ".." give 0, which is a descriptor like any other
     if (!is_tcp(descriptor) || is_left_out(descriptor)) continue;
@@ -166,6 +167,8 @@ void SocketWatch::scan() {
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0) {
       ++sockets_;
       pause_ns_ = kFirstPause;  // more new sockets may follow
+    } else if (errno == EEXIST) {
+      ++sockets_;
     }
   }
   closedir(directory);

@@ -66,7 +66,7 @@ class SocketWatch {
   int epoll_ = -1;              // epoll set of all watched sockets and of told_
   int directory_ = -1;          // /proc/self/fd, whose size is the number of open descriptors (Linux 6.2 and later)
   long open_descriptors_ = -1;  // their number at the last scan
-  unsigned sockets_ = 0;        // number of sockets ever added to epoll_
+  unsigned sockets_ = 0;        // number of sockets in epoll_ at the last scan
   std::uint64_t next_scan_ns_ = 0;
   std::uint64_t pause_ns_ = 0;  // between two scans; doubles until a new socket is found
 };

@@ -104,6 +104,19 @@ TEST_F(SocketWatchTest, ALateWakeDoesNotKeepTheSleepOnAllSocketsAwake) {
   EXPECT_TRUE(sleeps());
 }
 
+// A process without another socket or a descriptor closes its only TCP socket.
+TEST(WatchedSockets, AreThoseThatAreOpen) {
+  SocketWatch watch;
+  if (watch.wait(0)) GTEST_SKIP() << "this process has inherited a TCP socket";
+  const int tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_GE(tcp, 0);
+  while (!watch.wait(0)) {  // until the next scan
+  }
+  close(tcp);
+  while (watch.wait(0)) {  // until the next scan; a test that waits for ever is ended by its runner
+  }
+}
+
 // The process of rank 0 forks a child and closes its connection: rank 1 sees the end, though the child lives.
 TEST(LeftOutSockets, AreNotKeptByAForkedChild) {
   std::array<int, 2> connection{};
