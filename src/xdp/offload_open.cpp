@@ -73,15 +73,16 @@ void Offload::join(std::vector<Side> sides, std::uint32_t rank, std::uint64_t to
 Status Offload::greet() {
   constexpr unsigned kTries = 20;
   constexpr useconds_t kTry = 10'000;
-  std::uint32_t silent = 0;
-  for (unsigned attempt = 0; attempt < kTries; ++attempt) {
-    silent = (bit(cells_.ranks()) - 1) & ~frames_.answered() & ~bit(cells_.rank());
-    if (silent == 0) return Nothing{};
+  const auto still_silent = [this] { return (bit(cells_.ranks()) - 1) & ~frames_.answered() & ~bit(cells_.rank()); };
+  std::uint32_t silent = still_silent();
+  for (unsigned attempt = 0; attempt < kTries && silent != 0; ++attempt) {
     for (std::uint32_t other = 0; other < cells_.ranks(); ++other) {
       if ((silent & bit(other)) != 0) frames_.ping(other);
     }
     usleep(attempt == 0 ? 200 : kTry);
+    silent = still_silent();
   }
+  if (silent == 0) return Nothing{};
   const auto first = static_cast<unsigned>(std::countr_zero(silent));
   return Error{"eBPF code at the interface of the communicator's rank " + std::to_string(first) +
                " does not answer: its interface cannot send from there (try urakata kernel attach --generic), or "

@@ -13,11 +13,28 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <ctime>
+#include <functional>
 #include <random>
+#include <utility>
 
 #include "../seed.hpp"
 #include "base/clock.hpp"
 #include "network.hpp"
+
+namespace {
+std::function<void()> instead_of_sleep;
+}  // namespace
+
+// In the C library's place: what happens while a rank sleeps.
+extern "C" int usleep(useconds_t microseconds) {
+  if (instead_of_sleep) {
+    instead_of_sleep();
+    return 0;
+  }
+  const timespec time{.tv_sec = microseconds / 1'000'000, .tv_nsec = microseconds % 1'000'000 * 1000L};
+  return nanosleep(&time, nullptr);
+}
 
 namespace urakata::xdp {
 namespace {
@@ -195,6 +212,19 @@ TEST(Offload, ProgramsOperationsAreKnownByName) {
   EXPECT_EQ(offload.op_named("affine", 2 * sizeof(affine)), std::nullopt);
   EXPECT_EQ(offload.op_named("affin", sizeof(affine)), std::nullopt);
   EXPECT_EQ(offload.op_named("", 0), std::nullopt);
+}
+
+// A rank asks a node that does not answer, sleeps, and asks again. The second time, the answer comes in the last sleep.
+TEST(Offload, AnAnswerToTheLastQuestionIsHeard) {
+  Network network(2);
+  unsigned sleeps = 0;
+  instead_of_sleep = [&] { ++sleeps; };
+  EXPECT_FALSE(network.offloads[0]->greet().ok());
+  instead_of_sleep = [&, last = std::exchange(sleeps, 0)] {
+    if (++sleeps == last) network.deliver();
+  };
+  EXPECT_TRUE(network.offloads[0]->greet().ok());
+  instead_of_sleep = nullptr;
 }
 
 TEST(Offload, WhereNodesHaveOtherOperationsNoneIsKnown) {
