@@ -38,7 +38,9 @@ Status Rings::add(std::size_t requests) {
   if (!opened.ok()) return opened.error();
   epoll_event event{};
   event.events = EPOLLIN;
-  epoll_ctl(epoll_, EPOLL_CTL_ADD, (*opened)->descriptor(), &event);
+  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, (*opened)->descriptor(), &event) != 0) {
+    return system_error("watching an io_uring");
+  }
   SocketWatch::leave_out((*opened)->descriptor());
   const std::size_t count = made_.load(std::memory_order_relaxed);
   rings_[count].ring = std::move(*opened);

@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -18,9 +21,23 @@
 
 #include "base/clock.hpp"
 #include "chain/compile.hpp"
+#include "chain/rings.hpp"
 #include "chain/submitter.hpp"
 #include "connected.hpp"
 #include "schedule/builder.hpp"
+
+namespace {
+bool no_epoll = false;  // whether the kernel has no memory for another entry of an epoll set
+}  // namespace
+
+// In the C library's place.
+extern "C" int epoll_ctl(int set, int operation, int descriptor, epoll_event* event) {
+  if (no_epoll && operation == EPOLL_CTL_ADD) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_epoll_ctl, set, operation, descriptor, event));
+}
 
 namespace urakata::chain {
 namespace {
@@ -324,6 +341,20 @@ TEST_F(Joined, AChannelSetMayGoThatWasHandedOver) {
     EXPECT_TRUE(ends_[0].done[0].failed);
     ends_[0].channel_set.reset();
   }
+}
+
+// Its results would not wake a thread that sleeps on the set. The ring that there is has room for few requests only.
+TEST(ARing, ThatCannotBeWatchedIsNone) {
+  if (const std::string why = why_no_chains(); !why.empty()) GTEST_SKIP() << why;
+  constexpr std::size_t kMany = 1000;
+  Rings rings, none;
+  ASSERT_TRUE(rings.open());
+  no_epoll = true;
+  EXPECT_FALSE(rings.make_room(kMany, true));
+  EXPECT_FALSE(none.open());
+  no_epoll = false;
+  EXPECT_TRUE(rings.make_room(1, false));
+  EXPECT_TRUE(rings.make_room(kMany, true));
 }
 
 int io_urings() {
