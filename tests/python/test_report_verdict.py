@@ -135,6 +135,34 @@ def test_waiting_that_computation_could_hide_asks_for_a_progress_thread(tmp_path
     assert said(tmp_path).what == "fewer ranks"
 
 
+WAITS: Calls = {"Iallreduce": (10, 10_000, 8), "Wait": (10, 300_000, 0)}
+
+
+def test_where_little_is_in_mpi_the_sentence_says_what_the_rows_could_gain(tmp_path: Path) -> None:
+    """10 waits of 30 us, behind 50 us of computation each, in a run of 100 ms: 0.3 % of it."""
+    changed = site(wait=times(10, 300_000), gap=times(10, 500_000), engine="thread/shared")
+    write(tmp_path, [WAITS, WAITS], run=100_000_000, call_sites=[changed])
+    assert summarise(tmp_path).rows[0].switch.startswith("yes: run with fewer ranks")
+    assert said(tmp_path).sentences == [
+        "Nothing is worth a try: only 0.3 % of the run is in MPI, so little can be gained.",
+        "What the call sites with a yes could hide is 0.3 % of the run.",
+    ]
+
+
+@pytest.mark.parametrize("engine", ("native", "poll", "thread/shared", "thread/spare"))
+@pytest.mark.parametrize("asked", ("native", "poll", "thread"))
+@pytest.mark.parametrize("algorithm", ("ring", "channels", "persistent messages"))
+@pytest.mark.parametrize("wait", (15_000, 30_000))
+@pytest.mark.parametrize("gap", (8_000, 14_000, 50_000))
+def test_rows_and_sentence_agree(tmp_path: Path, engine: str, asked: str, algorithm: str, wait: int, gap: int) -> None:
+    """The waiting is 15 or 30 % of the run. Whether the row says yes rests on all of these; the sentence follows it."""
+    changed = site(wait=times(10, 10 * wait), gap=times(10, 10 * gap), engine=engine, algorithm=algorithm)
+    options = [{"name": "ENGINE", "value": asked, "origin": "command line"}]
+    write(tmp_path, [WAITS, WAITS], call_sites=[changed], options=options)
+    yes = summarise(tmp_path).rows[0].switch.startswith("yes: ")
+    assert bool(said(tmp_path).what) == yes, (summarise(tmp_path).rows[0].switch, said(tmp_path))
+
+
 def test_more_ranks_than_cores_are_too_many(tmp_path: Path) -> None:
     write(tmp_path, [MESSAGES] * 4, node_cores=2, node_ranks=4)
     commands = [f"urakata run -n {ranks} --report report-{ranks} -- ./app" for ranks in (4, 2)]

@@ -61,9 +61,8 @@ def _without_progress_thread(facts: Facts) -> str:
 
 def _with_progress_thread(facts: Facts) -> str:
     if facts.engine == "thread/shared":
-        return (
-            "yes: run with fewer ranks or threads so that a core is spare. Little is hidden though there is computing"
-        )
+        known = "Little is hidden" if facts.hidden is not None else "It waits"
+        return f"yes: run with fewer ranks or threads so that a core is spare. {known} though there is computing"
     if not facts.asked.get("ALGORITHM"):
         return "yes: try another algorithm (URAKATA_ALGORITHM). Little is hidden though there is computing"
     return f"{LEAVE}: little is hidden, with a core for the progress thread and an algorithm that was chosen"
@@ -87,7 +86,8 @@ def _of_the_engine(facts: Facts) -> str:
         )
     if facts.engine == "poll":
         return _without_progress_thread(facts)
-    if facts.hidden is not None and facts.hidden < 0.3:
+    unknown = facts.hidden is None and facts.engine == "thread/shared"  # then its waiting is what shows
+    if unknown or (facts.hidden is not None and facts.hidden < 0.3):
         return _with_progress_thread(facts)
     return LEAVE
 

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 _WORTH = 0.05  # of the run: less is not worth a try
 _HIDEABLE = 0.02  # of the run: waiting that computation could hide
-_HIDDEN = 0.3  # of an operation: less is little, as in advice.py
 _FEWER = "fewer ranks"
+_ALGORITHM = "another algorithm (URAKATA_ALGORITHM)"
+_SCHEDULES = "--set NEIGHBORHOOD=schedules"
+_NOT_COMPARED = (_ALGORITHM, _SCHEDULES, f"--engine thread {_SCHEDULES}")  # by urakata compare
 _KINDS = {
     MESSAGES: "messages",
     SMALL: "small collectives",
@@ -43,7 +45,8 @@ class Verdict:
     @property
     def sentences(self) -> list[str]:
         head, *rest = self.reasons
-        said = [f"Try {self.what}: {head}." if self.what else f"Nothing to try: {head}.", *(f"{one}." for one in rest)]
+        begin = f"Try {self.what}" if self.what else "Nothing is worth a try"
+        said = [f"{begin}: {head}.", *(f"{one}." for one in rest)]
         if self.doubt:
             said.insert(0, f"{_capital(self.doubt)}.")
         if not self.command:
@@ -78,29 +81,45 @@ def _largest(time: MpiTime) -> tuple[str, str]:
     return kind, f"{percent(time.share(kind))} of the run is {_KINDS[kind]}{of}"
 
 
+def _advised(summary: Summary) -> list[Row]:
+    """The rows that say yes. Only these can be a reason here; a space helps only where ranks share a node."""
+    shared = _shares_nodes(summary)
+    rows = [row for row in summary.rows if row.switch.startswith("yes")]
+    return [row for row in rows if shared or _switch(row) != "--space"]
+
+
 def _switch(row: Row) -> str:
-    """What could hide the waiting at this call site."""
+    """What the row advises."""
+    if row.algorithm == "persistent messages":
+        return "--space"
     if row.engine == "native":
-        return "it without --engine native" if row.asked.get("ENGINE") == "native" else ""
+        return "it without --engine native"
     if row.engine == "thread/shared":
-        return _FEWER if (row.hidden.share or 0.0) < _HIDDEN else ""
-    if row.engine != "poll" or row.algorithm in ("messages", "channels"):
-        return ""
-    if row.asked.get("ENGINE") != "thread":
-        return "a progress thread (--engine thread)"
-    if row.asked.get("PLACEMENT", "auto") == "auto":
-        return "a progress thread (--placement shared) or fewer ranks"
-    return ""
+        return _FEWER
+    if row.engine == "thread/spare":
+        return _ALGORITHM
+    thread = "" if row.asked.get("ENGINE") == "thread" else "--engine thread"
+    if row.algorithm in ("messages", "channels"):
+        return f"{thread} {_SCHEDULES}".strip()
+    if thread:
+        return f"a progress thread ({thread})"
+    return "a progress thread (--placement shared) or fewer ranks"
+
+
+def _hideable_share(summary: Summary, time: MpiTime) -> float:
+    """Of the run: waiting that the rows' advice could hide."""
+    return sum(_hideable(row) for row in _advised(summary)) / time.run if time.run else 0.0
 
 
 def _of_threads(summary: Summary, time: MpiTime) -> Verdict | None:
     """Non-blocking collectives that were waited for although there was computation to hide them behind."""
-    rows = [row for row in summary.rows if _hideable(row) > 0 and _switch(row)]
-    part = sum(_hideable(row) for row in rows) / time.run
+    rows = [row for row in _advised(summary) if _hideable(row) > 0]
+    part = _hideable_share(summary, time)
     if part < _HIDEABLE:
         return None
     longest = max(rows, key=_hideable)
-    reason = f"{percent(part)} of the run is waiting for MPI_{longest.operation.removesuffix('_c')}"
+    name = longest.operation.removesuffix("_c")
+    reason = f"{percent(part)} of the run is waiting for {name if name.startswith('halo') else f'MPI_{name}'}"
     reason += " and its like" * (len({row.operation for row in rows}) > 1)
     reason += ", with computation to hide it behind"
     if longest.engine == "thread/shared":
@@ -190,9 +209,13 @@ def verdict(summary: Summary) -> Verdict | None:
     doubt = starved(summary.ranks, whole.ranks)
     crowded = _of_ranks(summary)  # which is why its ranks do not get their cores
     told = "" if crowded is not None else doubt
+    yes = []
+    if _advised(summary):
+        yes = [f"What the call sites with a yes could hide is {percent(_hideable_share(summary, time))} of the run"]
     if time.run == 0 or time.mpi < _WORTH * time.run:
         share = percent(time.mpi / time.run if time.run else 0.0)
-        return Verdict("", [f"only {share} of the run is in MPI, so little can be gained", *rests], doubt=told)
+        reasons = [f"only {share} of the run is in MPI, so little can be gained", *yes, *rests]
+        return Verdict("", reasons, doubt=told)
     found = (crowded or _of_threads(summary, time) or _of_space(summary, time)) if summary.ranks else None
     if found is None:
         found = _nothing(summary, time, doubt)
@@ -203,9 +226,11 @@ def verdict(summary: Summary) -> Verdict | None:
     if not imbalanced and not doubt and time.imbalance_share >= _WORTH:
         share = percent(time.imbalance_share)
         reasons.append(f"{_capital(time.imbalance_words)} ({share} of the run on average): balance the work")
+    if not found.what:
+        reasons += yes
     command = ""
     if found.what == _FEWER:
         command = _fewer_commands(summary)
-    elif found.what:
+    elif found.what and found.what not in _NOT_COMPARED:
         command = f"{typed.command()} compare -n {summary.size} -- {summary.program}"
     return Verdict(found.what, [*reasons, *rests], command, told)
