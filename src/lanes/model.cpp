@@ -126,10 +126,11 @@ double sum_of(std::span<const std::uint64_t> bytes, std::span<const Rank> ranks)
 Way way_of(Operation operation, const Placement& placement, Site one, Site other, std::uint32_t lanes) {
   const auto here = static_cast<std::uint32_t>(placement.members(one).size());
   const auto there = static_cast<std::uint32_t>(placement.members(other).size());
+  const std::uint32_t fewer = std::min(placement.nodes(one), placement.nodes(other));
   if (operation == Operation::alltoall || operation == Operation::alltoallv) {
-    return {.pairs = here * there, .nodes = std::min(placement.nodes(one), placement.nodes(other))};
+    return {.pairs = here * there, .nodes = fewer};
   }
-  return lanes == 0 ? Way{.pairs = there, .nodes = 1} : Way{.pairs = lanes, .nodes = lanes};
+  return lanes == 0 ? Way{.pairs = there, .nodes = 1} : Way{.pairs = lanes, .nodes = std::min(lanes, fewer)};
 }
 
 double rate(const LinkFacts& facts, const Way& way, std::uint32_t streams) {

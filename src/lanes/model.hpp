@@ -8,9 +8,11 @@
 // overlap, and the slower of the two counts:
 //     T(P, S) = d L + max(X / R(P, S), H(P) / B) + h(P) segment / B + (h(P) + 1) alpha + W(P, S)
 // with d delays, X bytes over the link, and the time alpha of a message inside a site (kHop);
-//   R(P, S) = min(P S r, P q, l), for S connections of a pair of ranks. r is the rate of a connection, q that between
-//             two nodes, and l that of the link. Without lanes, P S r is taken for as many pairs as the other site has
-//             ranks, and P q for the root's node alone;
+//   R(P, S) = min(P S r, N q, l), for S connections of a pair of ranks. r is the rate of a connection, q that between
+//             two nodes, and l that of the link. N is P, or the number of nodes of a site that has fewer: lanes then
+//             share nodes there. Without lanes, P S r is taken for as many pairs as the other site has ranks, and N q
+//             for the root's node alone. An alltoall uses all pairs of ranks, and N is the number of nodes of the site
+//             with fewer;
 //   H(P)      bytes that the busiest node sends, or that it receives. A node's own link, of rate B, carries what
 //             crosses as well as what goes to nodes of the same site;
 //   h(P)      hops of a segment inside the sites, before and after the crossing;

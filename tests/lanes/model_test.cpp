@@ -115,6 +115,17 @@ TEST(Model, OfABroadcastByHand) {
   EXPECT_NEAR(all[3].seconds, 0.008 + 1 + 3 * hop + 4 * kHop, 1e-9);
 }
 
+// The root's site has one node, which carries 12 MB/s over however many lanes: 48 MB take four seconds to cross, and
+// four lanes need one connection each for that.
+TEST(Model, LanesThatShareANodeShareItsRate) {
+  const std::vector<std::int32_t> sites{0, 1, 1, 1, 1}, nodes{0, 1, 2, 3, 4};
+  const auto all = costs(Operation::bcast, of(5, 48'000'000), {sites, nodes}, by(kNarrowNodes));
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[0].streams, 4U);
+  EXPECT_EQ(all[3].streams, 1U);
+  for (const Cost& cost : all) EXPECT_NEAR(cost.seconds, 0.008 + 4 + 2 * 65536 / kInside + 3 * kHop, 1e-9);
+}
+
 // What the root's node sends takes longer than what crosses: three times 48 MB at 60 MB/s, and 3/2 of it over four
 // lanes.
 TEST(Model, WhereASiteIsSlowInside) {
