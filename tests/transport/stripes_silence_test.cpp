@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -175,6 +176,33 @@ TEST(Stripes, SilenceOfAllStripesIsAnErrorAfterTheTimeout) {
     passed::ns += kTimeout / 10;
   }
   EXPECT_EQ(failed, 2U);
+}
+
+// Rank 0 has given up the pair. Rank 1, which noticed nothing, gets an error too, and not the acknowledgement of a
+// message that is thrown away.
+TEST(Stripes, WhoIsGivenUpIsTold) {
+  passed::ns = passed::checks = 0;
+  Job job(2, {.congestion = "", .now = passed::now, .facts = passed::facts_of_silent, .answered = never});
+  pass_on(job, 100'000);
+  std::vector<std::byte> sent = filled(1'000'000, 1), room(sent.size());
+  job.ports[0]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 1, .tag = 5}, {},
+                     nullptr);
+  while (job.ports[0]->poll().empty()) {
+    if (std::exchange(passed::checks, 0) != 0) passed::ns += kTimeout / 10;
+  }
+  bool finished = false;
+  job.ports[1]->send({.address = sent.data(), .bytes = sent.size(), .layout = nullptr, .peer = 0, .tag = 5}, {},
+                     &finished);
+  EXPECT_FALSE(finished);
+  job.ports[1]->recv({.address = room.data(), .bytes = room.size(), .layout = nullptr, .peer = 0, .tag = 5}, {},
+                     nullptr);
+  for (std::size_t open = 2; open != 0;) {
+    EXPECT_TRUE(job.ports[0]->poll().empty());
+    for (const Completion& done : job.ports[1]->poll()) {
+      EXPECT_EQ(done.error, kFailure);
+      --open;
+    }
+  }
 }
 
 // All stripes were lost while nobody wanted anything, and that is longer ago than a node may be silent; and then the

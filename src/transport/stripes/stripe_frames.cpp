@@ -41,6 +41,9 @@ bool StripeFrames::arrived(Connection& from, const Frame& frame) {
       other.traffic.stripes = std::max(other.traffic.stripes, static_cast<std::uint32_t>(other.alive(true, true)));
       sender_.push(other);
       return !from.broken();
+    case FrameKind::stripe_refused:
+      if (stripe.out && !from.open && frame.tag == other.rank && wire_.named_secret(frame)) pool_.fail(other, true);
+      return false;
     case FrameKind::stripe_ack:
       if (!stripe.out || !from.open) return false;
       sender_.acknowledged(stripe, frame.bytes);

@@ -74,7 +74,7 @@ void StripePool::make(StripePeer& to, std::size_t wanted) {
 void StripePool::adopt(StripePeer& from, std::unique_ptr<Connection> connection) {
   connection->watched_by(epoll_);
   connection->open = true;
-  wire_.greet(*connection, FrameKind::hello_ack);
+  wire_.greet(*connection, from.failed ? FrameKind::stripe_refused : FrameKind::hello_ack);
   const Connection* const key = connection.get();
   by_connection_[key] = &from.stripes.emplace_back(from, std::move(connection), false, 0);
   from.silence.down_since_ns.reset();
@@ -118,7 +118,7 @@ void StripePool::close(StripePeer& peer) {
   peer.stripes.clear();
 }
 
-void StripePool::fail(StripePeer& peer) {
+void StripePool::fail(StripePeer& peer, bool refused) {
   const bool wanted = peer.wanted();
   peer.failed = true;
   peer.untold = false;
@@ -135,7 +135,9 @@ void StripePool::fail(StripePeer& peer) {
   peer.outgoing.open.clear();
   peer.incoming.open.clear();
   counts_.note_awaited(peer);
-  if (wanted) {
+  if (wanted && refused) {
+    log::error("rank %d takes no more messages of this rank: it had lost all connections to it", peer.rank);
+  } else if (wanted) {
     log::error("lost all connections to rank %d: its process has ended, or its node has not answered for %llu s",
                peer.rank, static_cast<unsigned long long>(wire_.timeout_ns() / 1'000'000'000));
   }

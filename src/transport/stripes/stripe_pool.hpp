@@ -35,13 +35,14 @@ class StripePool {
   void open(StripePeer& to);
   // Makes stripes to it until there are `wanted`, unless that could not be done a moment ago.
   void make(StripePeer& to, std::size_t wanted);
-  // Takes over a connection that this peer has made, as a stripe.
+  // Takes over a connection that this peer has made, as a stripe. If the pair has failed, the peer is told, and what
+  // the stripe brings is thrown away.
   void adopt(StripePeer& from, std::unique_ptr<Connection> connection);
 
   // The stripe, which is destroyed, is broken. What it had and is not acknowledged waits for others.
   void lose(Stripe& stripe);
-  // Gives up the pair: all its messages end with an error.
-  void fail(StripePeer& peer);
+  // Gives up the pair: all its messages end with an error. `refused`: the peer says that it has done so.
+  void fail(StripePeer& peer, bool refused = false);
   // Closes all stripes of a pair that has nothing under way, or has failed.
   void close(StripePeer& peer);
 

@@ -67,7 +67,7 @@ std::byte* StripeReceiver::place(Stripe& stripe, const Frame& frame) {
   piece.room = Room::in_place;
   const auto found = sender.open.find(piece.key);
   const bool unknown = found == sender.open.end();
-  if (is_over(frame.tag) || (unknown && piece.key.number < sender.posted[frame.tag])) {
+  if (stripe.peer.failed || is_over(frame.tag) || (unknown && piece.key.number < sender.posted[frame.tag])) {
     return piece.spill_for(Room::thrown_away, frame.bytes);
   }
   IncomingMessage& incoming = unknown ? sender.open[piece.key] : found->second;

@@ -27,11 +27,12 @@ enum class FrameKind : std::uint32_t {
   piece,           // the next `bytes` of payload for receive `id` follow
   link_spread,     // all payload for receive `id` comes by stripes
   // Of the connections between sites (stripes.hpp).
-  hello_stripe,   // in place of hello: this is to be a stripe from the connecting rank to the accepting one
-  stripe_piece,   // `tag`; `id`: which message of that tag, and where in it the `bytes` of payload that follow belong
-  stripe_end,     // as stripe_piece, for the piece with which the message ends
-  stripe_ack,     // back to the sender: number of pieces (in `bytes`) that have come by this connection so far
-  clear_to_send,  // back to the sender: the receive of message `id` of `tag` is there
+  hello_stripe,    // in place of hello: this is to be a stripe from the connecting rank to the accepting one
+  stripe_piece,    // `tag`; `id`: which message of that tag, and where in it the `bytes` of payload that follow belong
+  stripe_end,      // as stripe_piece, for the piece with which the message ends
+  stripe_ack,      // back to the sender: number of pieces (in `bytes`) that have come by this connection so far
+  clear_to_send,   // back to the sender: the receive of message `id` of `tag` is there
+  stripe_refused,  // in place of hello_ack to hello_stripe: this end has given up the pair; fields as in hello_ack
   // Frames of neighbourhood channels (puts.hpp); `tag`: number of the addressee's sink.
   put,        // `bytes` bytes of payload follow; `id`: channel and exchange of the payload
   put_open,   // back to the sender: a channel is joined; `id`: its two numbers; `bytes`: see halo/far_in.cpp
