@@ -53,6 +53,7 @@ struct {
   int (*pop)(void** context);
   int (*retain_primary)(void** context, int device);
   int (*make_stream)(void** stream, unsigned flags);
+  int (*destroy_stream)(void* stream);
   int (*synchronise)(void* stream);
   int (*fetch)(void* host, Address device, std::size_t bytes, void* stream);
   int (*store)(Address device, const void* host, std::size_t bytes, void* stream);
@@ -69,6 +70,7 @@ Status connect(void* library) {
       .find("cuCtxPopCurrent_v2", cuda.pop)
       .find("cuDevicePrimaryCtxRetain", cuda.retain_primary)
       .find("cuStreamCreate", cuda.make_stream)
+      .find("cuStreamDestroy_v2", cuda.destroy_stream)
       .find("cuStreamSynchronize", cuda.synchronise)
       .find("cuMemcpyDtoHAsync_v2", cuda.fetch)
       .find("cuMemcpyHtoDAsync_v2", cuda.store)

@@ -35,6 +35,7 @@ struct {
   int (*device)(int* device);
   int (*set_device)(int device);
   int (*make_stream)(void** stream, unsigned flags);
+  int (*destroy_stream)(void* stream);
   int (*synchronise)(void* stream);
   int (*copy)(void* to, const void* from, std::size_t bytes, int kind, void* stream);
   int (*copy_rows)(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
@@ -55,6 +56,7 @@ Status connect(void* library) {
                      .find("hipGetDevice", hip.device)
                      .find("hipSetDevice", hip.set_device)
                      .find("hipStreamCreateWithFlags", hip.make_stream)
+                     .find("hipStreamDestroy", hip.destroy_stream)
                      .find("hipStreamSynchronize", hip.synchronise)
                      .find("hipMemcpyAsync", hip.copy)
                      .find("hipMemcpy2DAsync", hip.copy_rows)

@@ -13,9 +13,9 @@
 
 namespace urakata::device {
 
-// `functions` has the driver's make_stream, synchronise, pin and unpin. An object Current(place) makes the place's
-// context current while the object lives. Its code() is not 0 if that failed. copy_one(rows, direction, stream) begins
-// one copy. All codes are the driver's, 0 for success; error_of(what, code) is the error for a code.
+// `functions` has the driver's make_stream, destroy_stream, synchronise, pin and unpin. An object Current(place) makes
+// the place's context current while the object lives. Its code() is not 0 if that failed. copy_one(rows, direction,
+// stream) begins one copy. All codes are the driver's, 0 for success; error_of(what, code) is the error for a code.
 template <auto& functions, class Current, auto copy_one, auto error_of>
 struct Streamed {
   static Status copy(const Place& place, std::span<const Rows> all, Direction direction) {
@@ -32,7 +32,8 @@ struct Streamed {
             }
             const int ended = functions.synchronise(stream);  // after a failure too: earlier copies may be under way
             return failed != 0 ? failed : ended;
-          });
+          },
+          [](void* stream) { functions.destroy_stream(stream); });
     }
     if (code != 0) return error_of(direction == Direction::fetch ? "read a buffer" : "write a buffer", code);
     return Nothing{};

@@ -226,6 +226,7 @@ API int cuStreamCreate(void** stream, unsigned flags) {
   *stream = (void*)(intptr_t)(flags == 0 ? current | BLOCKING : current);
   return 0;
 }
+API int cuStreamDestroy_v2(void* stream) { return context_of(stream) == current ? 0 : 400; }
 API int cuStreamSynchronize(void* stream) {
   return context_of(stream) == current ? synchronise(current, ((intptr_t)stream & BLOCKING) != 0) : 400;
 }
@@ -308,6 +309,7 @@ API int hipStreamCreateWithFlags(void** stream, unsigned flags) {
   *stream = (void*)(intptr_t)(flags == 0 ? (current + 1) | BLOCKING : current + 1);
   return 0;
 }
+API int hipStreamDestroy(void* stream) { return device_of(stream) == current ? 0 : 400; }
 API int hipStreamSynchronize(void* stream) {
   return synchronise(device_of(stream), ((intptr_t)stream & BLOCKING) != 0);
 }
