@@ -19,7 +19,9 @@ int status_of(MPI_Request handle, int* flag, MPI_Status* status) {
   if (begin != 0) observe_exit(1, &handle);
   *flag = request->finished() ? 1 : 0;
   if (*flag != 0 && request->staging != nullptr) {
-    if (const int code = settle(*request); code != MPI_SUCCESS) return complain(request->communicator, code);
+    Failure failure;
+    failure.note(*request, {settle(*request)});
+    if (failure.any()) return failure.tell();
   }
   if (*flag == 0) {
     request->operations().note_unsuccessful_test(*request);

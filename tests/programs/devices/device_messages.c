@@ -144,9 +144,33 @@ static void messages(void) {
   MPI_Type_free(&strided), MPI_Type_free(&listed);
 }
 
+/* What has arrived cannot reach a device that breaks. It is the receive's communicator that gets the error, also where
+ * only the request's state is asked: the error handler of MPI_COMM_WORLD ends the job. */
+static void asked_while_broken(void) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  char out = 1, *const in = make(1, 1, 0);
+  MPI_Request request;
+  MPI_Irecv(in, 1, MPI_CHAR, MPI_ANY_SOURCE, 1, comm, &request);
+  MPI_Send(&out, 1, MPI_CHAR, (rank + 1) % ranks, 1, comm);
+  spoil(1);
+  int code = MPI_SUCCESS;
+  for (int flag = 0; !flag && code == MPI_SUCCESS;) code = MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+  spoil(0);
+  if (code == MPI_SUCCESS) {
+    fprintf(stderr, "rank %d: a broken device has got a message\n", rank);
+    ++failures;
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  drop(in, 0);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv, MPI_THREAD_SINGLE);
   messages();
+  asked_while_broken();
   failures += copied() == 0;
   return end();
 }
