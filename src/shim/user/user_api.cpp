@@ -28,6 +28,8 @@ using urakata::shim::kLongestOpName;
 using urakata::shim::NativeBootstrap;
 using urakata::shim::UserOperation;
 
+constexpr const char* kNotRunning = "MPI is not initialized, or only for sessions";
+
 // The name that a rank wishes for its operation, and whether this rank can name it.
 struct NameWish {
   std::array<char, kLongestOpName + 1> name{};
@@ -81,6 +83,9 @@ extern "C" {
 
 int ura_engine(MPI_Comm comm, const char* engine) {
   if (engine == nullptr) return MPI_ERR_ARG;
+  if (!urakata::shim::process_state.running) {
+    return urakata::shim::user_error("ura_engine", MPI_ERR_OTHER, kNotRunning);
+  }
   bool pending = false;
   const auto chosen = urakata::shim::choose_engine(comm, engine, &pending);
   if (chosen.ok()) return MPI_SUCCESS;
@@ -103,7 +108,7 @@ int urakata_internal_start_cost(double* own_ns, unsigned long long* starts) {
 int ura_op_kernel(MPI_Op op, const char* name) {
   if (name == nullptr) name = "";
   if (!urakata::shim::process_state.running) {
-    return urakata::shim::user_error("ura_op_kernel", MPI_ERR_OTHER, "MPI is not initialized, or only for sessions");
+    return urakata::shim::user_error("ura_op_kernel", MPI_ERR_OTHER, kNotRunning);
   }
   if (urakata::shim::process_state.native_only) return MPI_SUCCESS;  // on all ranks alike
   return urakata::shim::or_no_memory([&] { return name_on_all(op, name); });

@@ -2,7 +2,8 @@
 // Chooses the engine of a communicator again and again, as the arguments say: `call:NAME` by ura_engine, `info:NAME` by
 // the info key, `pending:NAME` by ura_engine while rank 0 has a barrier pending, `mixed:NAME` by ura_engine while rank
 // 0 chooses host, `sole:NAME` by the info key, which rank 0 alone gives. After choice i (from 1) the ranks do an
-// MPI_Iallreduce of i doubles on it and check its result; rank 0 says what a call returned.
+// MPI_Iallreduce of i doubles on it and check its result; rank 0 says what a call returned. A choice while MPI does not
+// run, before and after, is an error and changes nothing.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,11 +39,12 @@ static int choose_while_pending(MPI_Comm comm, const char* engine, int rank) {
 int main(int argc, char** argv) {
   int rank, size;
   MPI_Comm comm;
+  if (!ura_available() || ura_engine(MPI_COMM_WORLD, "native") == MPI_SUCCESS) return 3;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  if (!ura_available() || argc > kMost) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (argc > kMost || ura_engine(MPI_COMM_WORLD, "poll") != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 2);
   for (int i = 1; i < argc; ++i) {
     const char* engine = strchr(argv[i], ':') + 1;
     int code = MPI_SUCCESS;
@@ -72,5 +74,5 @@ int main(int argc, char** argv) {
   }
   MPI_Comm_free(&comm);
   MPI_Finalize();
-  return 0;
+  return ura_engine(MPI_COMM_WORLD, "native") == MPI_SUCCESS ? 3 : 0;
 }
