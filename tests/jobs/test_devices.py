@@ -8,27 +8,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from false_drivers import LIBRARIES, driver
 from jobs import FULL, compiled, named, run_job, source_of
 from spaces import nothing_stays, space_job
 
 __all__ = ["nothing_stays"]  # around every test here
 
 MPIS = ("openmpi", "mpich")
-LIBRARIES = {"CUDA": "libcuda.so.1", "HIP": "libamdhip64.so.6", "LEVEL_ZERO": "libze_loader.so.1"}
 
 
 def numbers(output: str) -> list[str]:
     return [line for line in output.splitlines() if line.startswith("topology")]
-
-
-def driver(folder: Path, face: str, *more: str) -> str:
-    target = folder.joinpath(*more) / LIBRARIES[face]
-    if not target.exists():
-        target.parent.mkdir(exist_ok=True)
-        flags = ["-shared", "-fPIC", "-O1", "-g", "-fvisibility=hidden", "-pthread", f"-DFACE={face}"]
-        flags += [f"-D{word}" for word in more]
-        subprocess.run(["cc", *flags, str(source_of("false_driver.c")), "-o", str(target)], check=True)
-    return str(target)
 
 
 @pytest.mark.parametrize("when", ("early", "late"))

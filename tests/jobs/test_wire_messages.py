@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from broken_links import cut, wait_until_it_works
+from false_drivers import driver
 from jobs import FULL, Outcome, compiled, drawn_seed, named, run_job
 from merging import merged, needs_spawned
 from spaces import compiled_text
@@ -494,7 +495,7 @@ def test_a_killed_rank_ends_the_job(hosts: Hosts, folder: Path, name: str, how: 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_where_a_link_breaks_what_needs_it_fails(folder: Path, tmp_path: Path, engine: str) -> None:
-    program = [str(compiled(named("openmpi"), "lost_messages", folder)), str(tmp_path)]
+    program = [str(compiled(named("openmpi"), "lost_messages", folder)), str(tmp_path), driver(folder, "CUDA")]
     with Hosts(count=3) as own, ThreadPoolExecutor(1) as pool:
         job = pool.submit(run, own, "openmpi", program, "--engine", engine, "--set", "PEER_TIMEOUT=4")
         wait_until_it_works(job, tmp_path, 2)
