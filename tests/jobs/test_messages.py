@@ -129,6 +129,15 @@ def test_where_one_rank_has_no_memory_messages_and_exchanges_end(folder: Path, n
     assert refused is not None and int(refused[1]) > 300, outcome.output  # most by plans and halos
 
 
+@pytest.mark.parametrize("name", LONG_TEST_NAMES)
+def test_without_memory_for_a_copy_to_a_rank_outside_the_space(folder: Path, name: str) -> None:
+    mpi = named(name)
+    inside, outside = (str(make(mpi, "no_memory", folder)) for make in (compiled, compiled_outside))
+    outcome = run_job(mpi, 2, [*SPACE, inside, "outside", "5", ":", "-n", "1", *SPACE, outside, "outside", "5"])
+    passes(outcome)
+    assert "\n0 allocations failed" not in f"\n{outcome.output}"
+
+
 @pytest.mark.parametrize("ranks", (3, 4))
 @pytest.mark.parametrize("name", LONG_TEST_NAMES)
 def test_merged_halves_equal_the_librarys(folder: Path, tmp_path: Path, name: str, ranks: int) -> None:

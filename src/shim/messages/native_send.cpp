@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "base/mutex.hpp"
+#include "shim/communicators/error_handler.hpp"
 #include "shim/native/large_count.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/native/without_memory.hpp"
 #include "shim/types/datatype.hpp"
 
 namespace urakata::shim {
@@ -38,7 +40,11 @@ int NativeSend::start_copy(const void* address, std::int64_t count, MPI_Datatype
   if (layout == nullptr) return start(address, count, type, dest, tag, comm);  // nothing to copy, or to be refused
   const auto elements = static_cast<std::uint64_t>(count);
   const std::uint64_t bytes = elements * layout->size;
-  copy_ = std::make_unique<std::byte[]>(bytes);
+  const int allocated = or_no_memory([&] {
+    copy_ = std::make_unique<std::byte[]>(bytes);
+    return int{MPI_SUCCESS};
+  });
+  if (allocated != MPI_SUCCESS) return ErrorTarget{comm}.tell(allocated);
   layout->pack(static_cast<const std::byte*>(address), 0, elements, copy_.get());
   if (bytes <= INT_MAX) return start(copy_.get(), static_cast<std::int64_t>(bytes), MPI_PACKED, dest, tag, comm);
   const LargeCount large(bytes);

@@ -19,7 +19,7 @@ class NativeSend {
  public:
   // The buffer must stay until finish().
   int start(const void* address, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
-  // Sends a copy: the buffer may be used again at once. Throws std::bad_alloc if there is no memory for the copy.
+  // Sends a copy: the buffer may be used again at once. MPI_ERR_NO_MEM: there is no memory for the copy.
   int start_copy(const void* address, std::int64_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
 
   int finish();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The halos of urakata.h: ura_halo_create to ura_halo_free.
 #include <string>
+#include <utility>
 
 #include "device/runtime.hpp"
 #include "shim/native/abi.hpp"
 #include "shim/native/native_library.hpp"
+#include "shim/native/without_memory.hpp"
 #include "shim/process/devices.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/process/profiled.hpp"
@@ -35,10 +37,21 @@ int ranks_of(MPI_Comm comm) {
 
 constexpr const char* kComm = "an intracommunicator is needed, between MPI_Init and MPI_Finalize";
 
-int create(const char* function, MPI_Comm comm, Result<shim::HaloSide> send, Result<shim::HaloSide> receive,
-           const void* site, ura_halo** halo) {
+// `side(direction)` is the side that the program describes. A rank that has no memory for it takes part all the same:
+// making a halo is collective, and the other ranks must be told.
+template <class Side>
+int create(const char* function, MPI_Comm comm, const Side& side, const void* site, ura_halo** halo) {
+  const Error no_memory{"there is no memory for the lists of neighbours"};
+  Result<shim::HaloSide> send = no_memory;
+  Result<shim::HaloSide> receive = no_memory;
+  const int code = shim::or_no_memory([&] {
+    Result<shim::HaloSide> out = side(Direction::send);
+    receive = side(Direction::receive);
+    send = std::move(out);
+    return int{MPI_ERR_ARG};
+  });
   auto made = shim::UserHalo::make(comm, std::move(send), std::move(receive), site);
-  if (!made.ok()) return shim::user_error(function, MPI_ERR_ARG, made.error().message);
+  if (!made.ok()) return shim::user_error(function, code, made.error().message);
   *halo = new ura_halo{std::move(*made)};
   return MPI_SUCCESS;
 }
@@ -77,12 +90,12 @@ int ura_halo_create(MPI_Comm comm, MPI_Aint element_bytes, const ura_halo_side* 
                     ura_halo** halo) {
   const int ranks = ranks_of(comm);
   if (ranks == 0) return shim::user_error("ura_halo_create", MPI_ERR_COMM, kComm);
-  const auto side = [&](Direction direction, const ura_halo_side* given) -> Result<shim::HaloSide> {
+  const auto side = [&](Direction direction) -> Result<shim::HaloSide> {
+    const ura_halo_side* const given = direction == Direction::send ? send : receive;
     if (given == nullptr || halo == nullptr) return Error{"both sides, and a place for the halo, are needed"};
     return side_of_lists(direction, *given, element_bytes, ranks);
   };
-  return create("ura_halo_create", comm, side(Direction::send, send), side(Direction::receive, receive),
-                shim::caller(__builtin_return_address(0)), halo);
+  return create("ura_halo_create", comm, side, shim::caller(__builtin_return_address(0)), halo);
 }
 
 int ura_halo_create_types(MPI_Comm comm, int send_neighbours, const int* send_ranks, const MPI_Datatype* send_types,
@@ -90,14 +103,13 @@ int ura_halo_create_types(MPI_Comm comm, int send_neighbours, const int* send_ra
                           ura_halo** halo) {
   const int ranks = ranks_of(comm);
   if (ranks == 0) return shim::user_error("ura_halo_create_types", MPI_ERR_COMM, kComm);
-  const auto side = [&](Direction direction, int neighbours, const int* of,
-                        const MPI_Datatype* types) -> Result<shim::HaloSide> {
+  const auto side = [&](Direction direction) -> Result<shim::HaloSide> {
     if (halo == nullptr) return Error{"a place for the halo is needed"};
-    return side_of_types(direction, neighbours, of, types, ranks);
+    return direction == Direction::send
+               ? side_of_types(direction, send_neighbours, send_ranks, send_types, ranks)
+               : side_of_types(direction, receive_neighbours, receive_ranks, receive_types, ranks);
   };
-  return create("ura_halo_create_types", comm, side(Direction::send, send_neighbours, send_ranks, send_types),
-                side(Direction::receive, receive_neighbours, receive_ranks, receive_types),
-                shim::caller(__builtin_return_address(0)), halo);
+  return create("ura_halo_create_types", comm, side, shim::caller(__builtin_return_address(0)), halo);
 }
 
 int ura_halo_name(ura_halo* halo, const char* name) {

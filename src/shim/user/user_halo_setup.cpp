@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Making a halo: all ranks agree on whether it can be, and how.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "observe/observer.hpp"
@@ -54,14 +55,16 @@ std::optional<std::vector<halo::ChannelEnd>> ends(const HaloSide& side, std::spa
   return made;
 }
 
-// nullptr: this rank cannot have a neighbourhood channel. The vectors are not known yet, so any of them may be in
-// device memory.
-std::unique_ptr<ChannelExchange> exchange_of(const HaloSide& out, const HaloSide& in, MPI_Comm comm) {
+// nullptr: this rank cannot have a neighbourhood channel, for want of memory for instance. The vectors are not known
+// yet, so any of them may be in device memory.
+std::unique_ptr<ChannelExchange> exchange_of(const HaloSide& out, const HaloSide& in, MPI_Comm comm) try {
   const std::vector<std::int32_t> world = world_ranks(comm);
   if (have_devices() || world.empty()) return nullptr;
   const auto sends = ends(out, world);
   const auto receives = ends(in, world);
   return sends && receives ? ChannelExchange::make(*sends, *receives) : nullptr;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 // Joins the receiving endpoints whose senders have a neighbourhood channel, too. Error: the two endpoints of a channel

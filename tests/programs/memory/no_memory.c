@@ -4,7 +4,8 @@
  *
  * no_memory one UP_TO: of each operation the n-th allocation fails, for n up to UP_TO; the next finds memory.
  * no_memory all UP_TO: the n-th and all that follow, until the operation has ended everywhere.
- * no_memory lasting TIMES: all, through TIMES operations, each on a communicator that was made before. */
+ * no_memory lasting TIMES: all, through TIMES operations, each on a communicator that was made before.
+ * no_memory outside TIMES: of OUTSIDE the first allocation on the last rank but one; the last rank is not in its space. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -67,7 +68,7 @@ void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t of
   return (void*)syscall(SYS_mmap, at, bytes, protection, flags, file, offset);
 }
 
-enum { LARGE = 1 << 20, COUNT = 3000 };
+enum { LARGE = 1 << 20, COUNT = 3000, MANY = 50000 };
 
 static int rank, ranks, wrong;
 static int* from;
@@ -85,7 +86,7 @@ static int class_of(int code) {
   return class;
 }
 
-enum { OPERATIONS = HAVE_PERSISTENT ? 13 : 11, PLANS = 11, LONG_PLANS = 12 };
+enum { HALO = 10, LONG_HALO, PLANS, LONG_PLANS, OPERATIONS = HAVE_PERSISTENT ? LONG_PLANS + 1 : PLANS, OUTSIDE = 20 };
 
 /* A message for which there was no memory is not lost: once there is some it goes. The other rank waits for it. */
 #define AGAIN(call)                             \
@@ -108,12 +109,19 @@ static int make_ring(MPI_Comm comm) {
   return code;
 }
 
-/* The same elements as an all-to-all of neighbours has. */
-static int exchange_halo(MPI_Comm comm, int left, int right) {
-  static int indices[2 * COUNT];
-  for (int i = 0; i < 2 * COUNT; ++i) indices[i] = i;
-  const int neighbours[] = {left, right}, counts[] = {COUNT, COUNT};
-  const ura_halo_side side = {2, neighbours, counts, indices, 2 * COUNT};
+/* Elements that a neighbour gets, and how far apart they are. */
+static int count_of(int operation) {
+  return operation == LONG_PLANS ? LARGE / 4 : operation == LONG_HALO ? MANY : COUNT;
+}
+static int step_of(int operation) { return operation == LONG_HALO ? 2 : 1; }
+
+/* The same elements as an all-to-all of neighbours has; of LONG_HALO the lists are large, and so are the types. */
+static int exchange_halo(int operation, MPI_Comm comm, int left, int right) {
+  static int indices[2 * MANY];
+  const int count = count_of(operation), step = step_of(operation);
+  for (int i = 0; i < 2 * count; ++i) indices[i] = step * i;
+  const int neighbours[] = {left, right}, counts[] = {count, count};
+  const ura_halo_side side = {2, neighbours, counts, indices, 2 * step * count};
   ura_halo* halo = NULL;
   int code = ura_halo_create(comm, sizeof(int), &side, &side, &halo);
   if (code != MPI_SUCCESS) return code;
@@ -158,14 +166,19 @@ static int start(int operation, MPI_Comm comm, MPI_Request* request) {
       code = make_ring(comm);
       if (code == MPI_SUCCESS) code = MPI_Ineighbor_alltoall(from, COUNT, MPI_INT, to, COUNT, MPI_INT, ring, request);
       return code;
-    case 10:
-      return exchange_halo(comm, left, right);
+    case HALO:
+    case LONG_HALO:
+      return exchange_halo(operation, comm, left, right);
+    case OUTSIDE: /* the MPI library sends a copy */
+      memcpy(to, from, LARGE / 2 * sizeof *to);
+      AGAIN(MPI_Sendrecv_replace(to, LARGE / 2, MPI_INT, right, 4, left, 4, comm, MPI_STATUS_IGNORE));
+      return MPI_SUCCESS;
 #if HAVE_PERSISTENT
     case PLANS:      /* in a space, a persistent neighbourhood channel: its neighbours' payloads take bounce buffers */
     case LONG_PLANS: /* and are copied by their receivers */
       code = make_ring(comm);
       if (code != MPI_SUCCESS) return code;
-      const int count = operation == PLANS ? COUNT : LARGE / 4;
+      const int count = count_of(operation);
       code = PERSISTENT(Neighbor_alltoall)(from, count, MPI_INT, to, count, MPI_INT, ring, MPI_INFO_NULL, request);
       for (int i = 0; i < 2 && code == MPI_SUCCESS; ++i) {
         forget_results();
@@ -189,9 +202,9 @@ static int start(int operation, MPI_Comm comm, MPI_Request* request) {
 static int collective(int operation) { return operation < 6 || operation >= 8; }
 
 static void right_neighbours(int operation, long n) {
-  const int count = operation == LONG_PLANS ? LARGE / 4 : COUNT;
+  const int count = count_of(operation), step = step_of(operation);
   int right = 1;
-  for (int i = 0; i < 2 * count; ++i) right &= to[i] == from[(i + count) % (2 * count)];
+  for (int i = 0; i < 2 * count; ++i) right &= to[step * i] == from[step * ((i + count) % (2 * count))];
   check(right, "what the neighbours sent", operation, n);
 }
 
@@ -211,14 +224,14 @@ static int try_one(int operation, long n, int one) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  const int victim = (int)(n % ranks);
+  const int victim = operation == OUTSIDE ? ranks - 2 : (int)(n % ranks);
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Barrier(MPI_COMM_WORLD);
   failed = 0;
   forget_results();
   if (rank == victim) {
     lasting = !one;
-    to_go = n;
+    to_go = operation == OUTSIDE ? 0 : n;
   }
   const int code = start(operation, comm, &request);
   if (class_of(code) == MPI_ERR_NO_MEM) check(rank == victim, "the rank that lacks memory", operation, n);
@@ -233,7 +246,11 @@ static int try_one(int operation, long n, int one) {
   if (operation == 0 && ends == MPI_SUCCESS) {
     check(to[COUNT - 1] == ranks * (COUNT - 1), "the result", operation, n);
   }
-  if (operation >= 9 && ends == MPI_SUCCESS) right_neighbours(operation, n);
+  if (operation == OUTSIDE) {
+    check(memcmp(to, from, LARGE / 2 * sizeof *to) == 0, "what replaced the message", operation, n);
+  } else if (operation >= 9 && ends == MPI_SUCCESS) {
+    right_neighbours(operation, n);
+  }
   if (request != MPI_REQUEST_NULL) MPI_Request_free(&request); /* a persistent one */
   if (ring != MPI_COMM_NULL) MPI_Comm_free(&ring);
   MPI_Comm_free(&comm);
@@ -282,9 +299,11 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "lasting") == 0) {
     last(times);
   } else {
-    for (int operation = 0; operation < OPERATIONS; ++operation) {
-      for (long n = 0; n < times; ++n) {
-        if (try_one(operation, n, strcmp(argv[1], "one") == 0)) break;
+    const int outside = strcmp(argv[1], "outside") == 0;
+    for (int operation = outside ? OUTSIDE : 0; operation < (outside ? OUTSIDE + 1 : OPERATIONS); ++operation) {
+      const int step = operation == LONG_HALO ? 10 : 1; /* lists grow in many steps, and take long */
+      for (long n = 0; n < times; n += step) {
+        if (try_one(operation, n, strcmp(argv[1], "all") != 0)) break;
         ++served;
       }
     }
