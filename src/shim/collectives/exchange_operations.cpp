@@ -51,7 +51,7 @@ std::uint64_t ExchangeOperations::received(const Request& request) const {
 
 void ExchangeOperations::clear(Request& request) const {
   {
-    const LockGuard guard(exchange_lock);  // MPI_Comm_disconnect may look at the exchange
+    const LockGuard guard(ending_lock);  // MPI_Comm_disconnect may look at the exchange
     request.exchange_comm.store(nullptr, std::memory_order_release);
   }
   if (request.exchange != nullptr) {

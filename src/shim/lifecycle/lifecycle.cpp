@@ -11,6 +11,7 @@
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/kernel/channel_sets.hpp"
 #include "shim/lifecycle/process.hpp"
+#include "shim/messages/native_receive_calls.hpp"
 #include "shim/native/entries.hpp"
 #include "shim/process/process_state.hpp"
 #include "shim/requests/open_requests.hpp"
@@ -48,6 +49,13 @@ void forget(MPI_Comm handle, const urakata::shim::EndpointComm::Freed& freed) {
   const urakata::shim::FreeingCommunicator freeing;
   urakata::shim::close_endpoint_comm(handle, freed);
   urakata::shim::forget_communicator(handle);
+}
+
+// To be called once all receives of a communicator are done. Returns when no thread is in a poll that began before: such
+// a poll may still ask the MPI library for a message on the communicator.
+void await_polls_of_mixed() {
+  using urakata::shim::mixed_queue;
+  if (mixed_queue != nullptr) const urakata::messages::MixedQueue::Lock polled(*mixed_queue);
 }
 
 // The program's delete callbacks may still use the communicator, so what is ours goes behind the MPI library's call.
@@ -130,6 +138,7 @@ URAKATA_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
   if (comm == nullptr || *comm == MPI_COMM_WORLD || !process_state.running) return native.Comm_disconnect(comm);
   urakata::shim::drain(*comm);
   urakata::shim::drain_endpoint_comm(*comm);
+  await_polls_of_mixed();
   return free_communicator(comm, true);
 }
 

@@ -3,6 +3,9 @@
 
 #include <sched.h>
 
+#include <utility>
+
+#include "base/mutex.hpp"
 #include "shim/messages/fast_calls.hpp"
 #include "shim/messages/wire_messages.hpp"
 #include "shim/native/native_library.hpp"
@@ -255,7 +258,8 @@ RequestResult finish_message(Request& request, MPI_Status* status) {
   RequestResult result;
   int& code = result.code;
   if (message.mixed != nullptr) {
-    code = end_mixed(message.mixed->end(), status, &result.told);
+    const std::unique_ptr<messages::MixedReceive> mixed = take_mixed(request);
+    code = end_mixed(mixed->end(), status, &result.told);
   } else {
     message_status(request, status);
   }
@@ -271,7 +275,6 @@ RequestResult finish_message(Request& request, MPI_Status* status) {
       endpoint()->release(*message.open);
     }
   }
-  message.mixed.reset();
   message.open = message.beside = nullptr;
   return result;
 }
@@ -305,6 +308,11 @@ bool abandon_message(Request& request) {
   if (message.beside != nullptr) leave_behind(*message.beside, *message.descriptor.endpoint_comm);
   message.open = message.beside = nullptr;
   return message.mixed != nullptr && message.mixed->abandon();
+}
+
+std::unique_ptr<messages::MixedReceive> take_mixed(Request& request) {
+  const LockGuard guard(ending_lock);
+  return std::move(request.message.mixed);
 }
 
 void cancel_message(Request& request) {

@@ -89,6 +89,10 @@ void message_status(const Request& request, MPI_Status* status);
 // request is destroyed when its message is over, and the caller must not touch it any more.
 bool abandon_message(Request& request);
 
+// Takes the mixed receive out of a request, which has one. MPI_Comm_disconnect may look at it from another thread until
+// then.
+std::unique_ptr<messages::MixedReceive> take_mixed(Request& request);
+
 // Ends the matched persistent pair of a persistent request, if it has one.
 void end_pair(Request& request);
 

@@ -57,6 +57,7 @@ void MessageOperations::clear(Request& request) const {
   end_pair(request);
   if (request.message.descriptor.type != nullptr) datatype_of(request.message.descriptor).release();
   EndpointComm* const endpoint_comm = request.message.descriptor.endpoint_comm;
+  if (request.message.mixed != nullptr) take_mixed(request);
   request.message.clear();
   endpoint_comm->release();
   request.message_site = nullptr;

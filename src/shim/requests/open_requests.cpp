@@ -27,7 +27,7 @@ bool any_request(const EndpointComm& endpoint_comm, Is is) {
   const std::uint32_t made = request_table.made.load(std::memory_order_acquire);
   return std::any_of(request_table.requests, request_table.requests + made, [&](Request& request) {
     if (request.endpoint_comm() != &endpoint_comm) return false;
-    const LockGuard guard(exchange_lock);  // another thread may end an exchange
+    const LockGuard guard(ending_lock);  // another thread may end the request
     return request.endpoint_comm() == &endpoint_comm && is(request);
   });
 }

@@ -128,7 +128,7 @@ thread_local EndOfThread end_of_thread;
 }  // namespace
 
 constinit RequestTable request_table;
-constinit SpinLock exchange_lock;
+constinit SpinLock ending_lock;
 
 constinit thread_local KeptRequests kept_requests;
 

@@ -109,9 +109,9 @@ struct RequestTable {
 };
 [[gnu::visibility("hidden")]] extern constinit RequestTable request_table;
 
-// For a look at an exchange of another thread's request: while it is held, a request whose `exchange_comm` is set keeps
-// its exchange.
-[[gnu::visibility("hidden")]] extern constinit SpinLock exchange_lock;
+// For a look at a request of another thread: while it is held, a request whose `exchange_comm` is set keeps its
+// exchange, and one with an endpoint communicator keeps its mixed receive.
+[[gnu::visibility("hidden")]] extern constinit SpinLock ending_lock;
 
 inline MPI_Request Request::handle() const {
   MPI_Request value{};

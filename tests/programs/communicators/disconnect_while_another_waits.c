@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_THREAD_MULTIPLE: a thread waits for a neighbourhood collective while the main thread disconnects its
-// communicator. Rank 0 begins its own part some time later, so that both threads of the others wait.
+// communicator. Rank 0 begins its own part some time later, so that both threads of the others wait. `any`: instead, the
+// thread waits for a receive from any source, whose message comes after the wait has begun.
 //
-//     disconnect_while_another_waits [ROUNDS]        exit code 77: the MPI library does not give MPI_THREAD_MULTIPLE
+//     disconnect_while_another_waits [ROUNDS [any]]  exit code 77: the MPI library does not give MPI_THREAD_MULTIPLE
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ static void* await(void* request) {
 int main(int argc, char** argv) {
   need_threads(&argc, &argv);
   const int rounds = argc > 1 ? atoi(argv[1]) : 300;
+  const int any = argc > 2;
   int rank;
   int size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -41,9 +43,16 @@ int main(int argc, char** argv) {
       }
     }
     MPI_Request request;
-    MPI_Ineighbor_alltoallv(sent, counts, displacements, MPI_INT, room, counts, displacements, MPI_INT, ring, &request);
     pthread_t thread;
-    pthread_create(&thread, NULL, await, &request);
+    if (any) {
+      MPI_Irecv(room, kIntegers, MPI_INT, MPI_ANY_SOURCE, 0, ring, &request);
+      pthread_create(&thread, NULL, await, &request);
+      MPI_Send(sent, kIntegers, MPI_INT, after, 0, ring);
+    } else {
+      MPI_Ineighbor_alltoallv(sent, counts, displacements, MPI_INT, room, counts, displacements, MPI_INT, ring,
+                              &request);
+      pthread_create(&thread, NULL, await, &request);
+    }
     MPI_Comm_disconnect(&ring);
     pthread_join(thread, NULL);
     for (int i = 0; i < kIntegers; ++i) {
