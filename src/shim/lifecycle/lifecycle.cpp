@@ -51,8 +51,8 @@ void forget(MPI_Comm handle, const urakata::shim::EndpointComm::Freed& freed) {
   urakata::shim::forget_communicator(handle);
 }
 
-// To be called once all receives of a communicator are done. Returns when no thread is in a poll that began before: such
-// a poll may still ask the MPI library for a message on the communicator.
+// To be called once all receives of a communicator are done. Waits for a thread that is in a poll which began before:
+// such a poll may still ask the MPI library for a message on the communicator.
 void await_polls_of_mixed() {
   using urakata::shim::mixed_queue;
   if (mixed_queue != nullptr) const urakata::messages::MixedQueue::Lock polled(*mixed_queue);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_THREAD_MULTIPLE: a thread waits for a neighbourhood collective while the main thread disconnects its
-// communicator. Rank 0 begins its own part some time later, so that both threads of the others wait. `any`: instead, the
-// thread waits for a receive from any source, whose message comes after the wait has begun.
+// communicator. Rank 0 begins its own part some time later, so that both threads of the others wait. `any`: the thread
+// waits for a receive from any source instead.
 //
 //     disconnect_while_another_waits [ROUNDS [any]]  exit code 77: the MPI library does not give MPI_THREAD_MULTIPLE
 #include <mpi.h>

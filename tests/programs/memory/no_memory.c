@@ -5,7 +5,7 @@
  * no_memory one UP_TO: of each operation the n-th allocation fails, for n up to UP_TO; the next finds memory.
  * no_memory all UP_TO: the n-th and all that follow, until the operation has ended everywhere.
  * no_memory lasting TIMES: all, through TIMES operations, each on a communicator that was made before.
- * no_memory outside TIMES: of OUTSIDE the first allocation on the last rank but one; the last rank is not in its space. */
+ * no_memory outside TIMES: of OUTSIDE the first allocation, on the last rank but one; the last is not in its space. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
