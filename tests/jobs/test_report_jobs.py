@@ -185,6 +185,18 @@ def test_the_programs_own_messages_are_counted(folder: Path, tmp_path: Path, spa
     assert [rank["space"]["ranks"] for rank in summary.ranks] == ([2, 2] if space else [0, 0])
 
 
+def test_progress_threads_tell_their_time_and_their_cores(folder: Path, tmp_path: Path) -> None:
+    """The one that the program chose, and the one for messages in a space, which runs on any core of the rank."""
+    mpi = named("mpich")
+    options = ["--space", "--engine", "thread", "--placement", "shared", "--report", str(tmp_path), "--"]
+    passes(
+        run_job(mpi, 2, [str(paths.program("urakata-exec")), *options, str(compiled(mpi, "counted_messages", folder))])
+    )
+    for rank in summarise(tmp_path).ranks:
+        cores = [(thread["placement"], bool(thread["cpus"])) for thread in rank["progress_threads"]]
+        assert ("shared core", True) in cores and ("messages and exchanges", False) in cores, cores
+
+
 @pytest.mark.parametrize("name", ("openmpi", "mpich"))
 def test_costs_of_a_file_change_the_algorithm(tmp_path: Path, name: str) -> None:
     """Where a message costs nothing but its bytes, the way on which each rank does its share is best at any size."""

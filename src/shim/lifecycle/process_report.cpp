@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/cpu_set.hpp"
 #include "base/log.hpp"
 #include "base/options/options.hpp"
 #include "device/runtime.hpp"
@@ -65,21 +66,20 @@ void Process::write_report() {
         {std::string(option.name), std::string(option_value(option)), std::string(option_origin(option))});
   }
   std::uint64_t progress_threads_ns = 0;
+  const auto note = [&](const char* what, const CpuSet& cpus, std::uint64_t used) {
+    if (used == 0) return;
+    progress_threads_ns += used;
+    meta.progress_threads.push_back({what, cpus.text(), static_cast<double>(used) * 1e-9});
+  };
+  const CpuSet& chosen = placement_.progress_thread;
+  const CpuSet unbound;  // of a periodic progress thread, which runs where the rank may
   for (engine::Engine* engine : engines_.all()) {
-    const std::uint64_t used = engine->progress_cpu_ns();
-    if (used == 0) continue;
-    progress_threads_ns += used;
-    meta.progress_threads.push_back(
-        {placement_.spare ? "spare core" : "shared core", "", static_cast<double>(used) * 1e-9});
+    const bool bound = engine->name().starts_with(name(EngineKind::thread));
+    note(placement_.spare ? "spare core" : "shared core", bound ? chosen : unbound, engine->progress_cpu_ns());
   }
-  if (const std::uint64_t used = link_progress != nullptr ? link_progress->cpu_ns() : 0; used != 0) {
-    progress_threads_ns += used;
-    meta.progress_threads.push_back({"messages between nodes", "", static_cast<double>(used) * 1e-9});
-  }
-  if (const std::uint64_t used = exchange_progress_cpu_ns(); used != 0) {
-    progress_threads_ns += used;
-    meta.progress_threads.push_back({"exchanges between nodes", "", static_cast<double>(used) * 1e-9});
-  }
+  note("messages between nodes", chosen, link_progress != nullptr ? link_progress->cpu_ns() : 0);
+  note("exchanges between nodes", chosen, exchange_progress_cpu_ns());
+  note("messages and exchanges", unbound, periodic != nullptr ? periodic->cpu_ns() : 0);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& t) {
