@@ -61,9 +61,11 @@ void ObservedInstance::finished(std::uint64_t begin, std::uint64_t end, const Pr
   site_->gap.add(gap);
   if (tests_ != 0) site_->test.add(tests_);
   site_->wait.add(end - begin);
+  Identity kept = identity;
+  if (kept.ranks == 0) kept.sequence = site_->wait.count();  // by which Samples chooses
   site_->in_flight.add(in_flight);
   site_->overlapped.add(std::min(overlap, gap));
-  site_->samples.add({identity, begin_, returned_, begin, end, done, tests_, calls, work});
+  site_->samples.add({kept, begin_, returned_, begin, end, done, tests_, calls, work});
   site_ = nullptr;
 }
 

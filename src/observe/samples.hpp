@@ -18,7 +18,8 @@ struct Identity {
   std::int32_t first = 0;    // rank in MPI_COMM_WORLD of the communicator's rank 0
   std::int32_t context = 0;  // number of the communicator, unique among those of rank `first`
   std::uint64_t sequence = 0;
-  std::uint32_t ranks = 0;  // number of ranks that take part; 0: the ranks' samples cannot be matched
+  std::uint32_t ranks = 0;  // number of ranks that take part; 0: the ranks' samples cannot be matched, and
+                            // ObservedInstance sets the sequence to the number of instances that have ended
 };
 
 // How much of an instance's work was done, in any unit; both 0: not known.

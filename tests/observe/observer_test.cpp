@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <thread>
@@ -209,6 +210,23 @@ TEST(Samples, FewAreAllKept) {
     samples.add(sample);
   }
   EXPECT_EQ(samples.all().size(), Samples::kMost);
+}
+
+TEST(ObservedInstance, ThoseThatRanksCannotMatchAreSampledToo) {
+  // 1000 exchanges of a call site: some are kept, of the last half too.
+  Observer observer(false);
+  CallSite* site = observer.call_site(key_at(0), "");
+  ProfiledThread thread;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    ObservedInstance observed;
+    observed.started(100 * i);
+    observed.returned(100 * i + 10, thread);
+    observed.at(site);
+    observed.finished(100 * i + 20, 100 * i + 30, thread, {}, {.first = 0, .context = -1});
+  }
+  const auto kept = site->samples.all();
+  EXPECT_GE(kept.size(), Samples::kMost / 4);
+  EXPECT_TRUE(std::ranges::any_of(kept, [](const Sample& sample) { return sample.begin >= 50000; }));
 }
 
 TEST(ObservedInstance, UnobservedIsIgnored) {
