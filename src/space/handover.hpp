@@ -61,7 +61,7 @@ class HandoverReceiver {
     Attributes attributes;
   };
   // Tells versions of the protocol apart. The upper half is raised when the handover changes.
-  static constexpr std::uint64_t kMagic = std::uint64_t{2} << 32U | sizeof(Opening);
+  static constexpr std::uint64_t kMagic = std::uint64_t{3} << 32U | sizeof(Opening);
   static constexpr std::size_t kOwn = 2;  // number of the handover's own descriptors: memory file and directory
 
   friend Status send_handover(int socket, const Command& command, const Attributes& attributes,
@@ -75,12 +75,11 @@ class HandoverReceiver {
 };
 
 enum class NoteKind : std::uint32_t {
-  started,    // from the daemon: `value` is the task's pid
-  refused,    // from the daemon: `text` says why no task was started
-  ended,      // from the daemon: `value` is the task's wait status
-  stopped,    // from the daemon: signal `value` has stopped the task
-  continued,  // not sent: if the task continues, the daemon sends SIGCONT to the proxy
-  signal      // from the proxy: send signal `value` to the task
+  started,  // from the daemon: `value` is the task's pid
+  refused,  // from the daemon: `text` says why no task was started
+  ended,    // from the daemon: `value` is the task's wait status
+  stopped,  // from the daemon: signal `value` has stopped the task; if it continues, the proxy gets SIGCONT
+  signal    // from the proxy: send signal `value` to the task
 };
 
 struct Note {
