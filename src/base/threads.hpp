@@ -6,8 +6,8 @@
 
 namespace urakata {
 
-// Whether at most one thread of this process runs Urakata's code at a time, and sees what those before it have done.
-// Set in MPI_Init; false before.
+// Whether at most one thread of this process runs Urakata's code at a time, and sees what those before it have done. The
+// progress thread of a link does not count: it uses nothing of this file. Set in MPI_Init; false before.
 inline constinit bool one_at_a_time = false;
 
 // As the members of std::atomic of the same name. If `one_at_a_time` is true, they are plain loads and stores.
