@@ -235,7 +235,7 @@ int perform_observed(observe::Observer& observer, const Call& call, Reading& rea
   observe::ObservedInstance observed;
   observed.started(begin);  // all of the call is waiting: it has no start and no gap
   observed.returned(begin, profiled);
-  observed.at(call_site(observer, call, reading.key.bytes, "poll", kDirect, "all ranks are in one space"));
+  observed.at(call_site(observer, call, reading.key.bytes, "poll", kDirect, "the ranks share a space"));
   observed.finished(begin, call_end(), profiled, {}, {comm.world.front(), -1, 0, 0});
   return code;
 }
