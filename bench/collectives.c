@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking collectives between the ranks of a node, with buffers that are used again and with fresh ones: pages that
-// the rank has just been given, the input written, the result not yet touched.
+// Blocking collectives between the ranks of a node. The buffers of each call are
+//   reused    those of the call before
+//   written   the same, but each rank writes its input before the call, and reads the result after it, untimed
+//   fresh     pages that the rank has just been given, the input written, the result not yet touched
 //
-// Of each repetition the slowest rank counts. A repetition has one call with fresh buffers, and with others so many that
-// short calls can be timed. Rank 0 prints the median over repetitions, one JSON object a line:
+// Of each repetition the slowest rank counts. With reused buffers a repetition has so many calls that short ones can be
+// timed, otherwise as many that are timed one by one. Rank 0 prints the median over repetitions, one JSON object a line:
 //   {"operation": "allreduce", "buffers": "fresh", "bytes": 262144, "ranks": 2, "space": false, "us": 210.5, "turns": ...}
 // The last result of each turn is checked.
 #define _GNU_SOURCE
@@ -17,18 +19,21 @@
 static const char usage[] =
     "usage: collectives [--operations LIST] [--sizes LIST] [--buffers LIST] [--repetitions N] [--turns N]\n"
     "                   [--together I/N:FILE]\n"
-    "  --operations   bcast,reduce,allreduce,allgather,alltoall,gather,scatter,reduce_scatter_block (allreduce)\n"
-    "  --sizes        of a rank's block in bytes, with K and M (256K,1M,4M); multiples of 4\n"
-    "  --buffers      reused, fresh, or both (reused,fresh)\n"
+    "  --operations   of bcast,reduce,allreduce,allgather,alltoall,gather,scatter,reduce_scatter_block (all)\n"
+    "  --sizes        of a rank's block in bytes, with K and M (8,512,4K,64K,1M,4M); multiples of 4\n"
+    "  --buffers      of reused,written,fresh (reused,written)\n"
     "  --repetitions  in a turn (8)\n" TURNS_USAGE;
 
 enum { LARGEST_SIZE = 64 << 20, MOST_REPETITIONS = 1000, MOST_CALLS = 100, CALLS_BYTES = 64 << 10 };
+
+static const char* const buffer_names[] = {"reused", "written", "fresh"};
+enum buffers { REUSED, WRITTEN, FRESH, BUFFERS };
 
 static int rank, ranks;
 
 static float* map_pages(size_t bytes) {
   void* const pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED) fail("allreduce: no memory for %zu bytes", bytes);
+  if (pages == MAP_FAILED) fail("collectives: no memory for %zu bytes", bytes);
   return pages;
 }
 
@@ -74,7 +79,8 @@ static void perform(int operation, float* in, float* out, int count) {
 
 static float input(int of, long i) { return (float)(of + i % 100); }
 
-static void write_input(float* in, long count) {
+static void write_input(float* in, size_t bytes) {
+  const long count = (long)(bytes / sizeof(float));
   for (long i = 0; i < count; ++i) in[i] = input(rank, i);
 }
 
@@ -109,69 +115,110 @@ static void check(int operation, const float* out, int count) {
   }
 }
 
-// The median over the repetitions of one turn of what the slowest rank took for a call, at rank 0, in microseconds.
-static double turn(int operation, bool fresh, size_t bytes, int repetitions) {
-  const operation_t* const about = &operations[operation];
-  const int count = (int)(bytes / sizeof(float));
-  const size_t in_bytes = about->in_blocks ? bytes * (size_t)ranks : bytes;
-  const size_t out_bytes = about->out_blocks ? bytes * (size_t)ranks : bytes;
-  const int calls = fresh || bytes >= CALLS_BYTES       ? 1
-                    : bytes * MOST_CALLS <= CALLS_BYTES ? MOST_CALLS
-                                                        : (int)(CALLS_BYTES / bytes);
-  double own[MOST_REPETITIONS], slowest[MOST_REPETITIONS];
-  float *in = map_pages(in_bytes), *out = map_pages(out_bytes);
-  write_input(in, (long)(in_bytes / sizeof(float)));
-  for (int i = -1; i < repetitions; ++i) {  // the first warms up
-    if (fresh && i >= 0) {
-      munmap(in, in_bytes);
-      munmap(out, out_bytes);
-      in = map_pages(in_bytes);
-      out = map_pages(out_bytes);
-      write_input(in, (long)(in_bytes / sizeof(float)));
-    }
+// The buffers of one point.
+struct point {
+  int operation;
+  enum buffers kind;
+  int count;  // elements of a block
+  size_t in_bytes, out_bytes;
+  float *in, *out;
+};
+
+static void map_buffers(struct point* p) {
+  p->in = map_pages(p->in_bytes);
+  p->out = map_pages(p->out_bytes);
+  write_input(p->in, p->in_bytes);
+}
+
+static void unmap_buffers(struct point* p) {
+  munmap(p->in, p->in_bytes);
+  munmap(p->out, p->out_bytes);
+}
+
+// Nanoseconds of one call, all ranks beginning at about the same time.
+static double timed_call(const struct point* p) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double before = now_ns();
+  perform(p->operation, p->in, p->out, p->count);
+  return now_ns() - before;
+}
+
+// What one repetition of so many calls took this rank, for a call.
+static double repetition(struct point* p, int calls) {
+  double ns = 0;
+  if (p->kind == REUSED) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double before = now_ns();
-    for (int call = 0; call < calls; ++call) perform(operation, in, out, count);
-    if (i >= 0) own[i] = (now_ns() - before) / 1e3 / calls;
+    for (int call = 0; call < calls; ++call) perform(p->operation, p->in, p->out, p->count);
+    return (now_ns() - before) / calls;
   }
-  check(operation, out, count);
-  munmap(in, in_bytes);
-  munmap(out, out_bytes);
+  for (int call = 0; call < calls; ++call) {
+    if (p->kind == FRESH) {
+      unmap_buffers(p);
+      map_buffers(p);
+    } else {
+      write_input(p->in, p->in_bytes);
+    }
+    ns += timed_call(p);
+    if (p->kind == WRITTEN) check(p->operation, p->out, p->count);
+  }
+  return ns / calls;
+}
+
+// The median over the repetitions of one turn of what the slowest rank took for a call, at rank 0, in microseconds.
+static double turn(int operation, enum buffers kind, size_t bytes, int repetitions) {
+  const operation_t* const about = &operations[operation];
+  const int calls = kind == FRESH || bytes >= CALLS_BYTES ? 1
+                    : bytes * MOST_CALLS <= CALLS_BYTES   ? MOST_CALLS
+                                                          : (int)(CALLS_BYTES / bytes);
+  struct point p = {.operation = operation, .kind = kind, .count = (int)(bytes / sizeof(float))};
+  p.in_bytes = about->in_blocks ? bytes * (size_t)ranks : bytes;
+  p.out_bytes = about->out_blocks ? bytes * (size_t)ranks : bytes;
+  double own[MOST_REPETITIONS], slowest[MOST_REPETITIONS];
+  map_buffers(&p);
+  repetition(&p, calls);  // warms up
+  for (int i = 0; i < repetitions; ++i) own[i] = repetition(&p, calls) / 1e3;
+  check(operation, p.out, p.count);
+  unmap_buffers(&p);
   MPI_Reduce(own, slowest, repetitions, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (rank != 0) return 0;
   sort_samples(slowest, repetitions);
   return quantile(slowest, repetitions, 0.5);
 }
 
-static void measure(int operation, bool fresh, size_t bytes, int repetitions, int turns) {
+static void measure(int operation, enum buffers kind, size_t bytes, int repetitions, int turns) {
   double us[MOST_TURNS], sorted[MOST_TURNS];
   for (int t = 0; t < turns; ++t) {
     turns_next();
-    sorted[t] = us[t] = turn(operation, fresh, bytes, repetitions);
+    sorted[t] = us[t] = turn(operation, kind, bytes, repetitions);
   }
   if (rank != 0) return;
   sort_samples(sorted, turns);
   printf("{\"operation\": \"%s\", \"buffers\": \"%s\", \"bytes\": %zu, \"ranks\": %d, \"space\": %s, \"us\": %.4f",
-         operations[operation].name, fresh ? "fresh" : "reused", bytes, ranks, in_space() ? "true" : "false",
+         operations[operation].name, buffer_names[kind], bytes, ranks, in_space() ? "true" : "false",
          quantile(sorted, turns, 0.5));
   print_turns(&(struct turn_values){"us", us}, 1, turns);
 }
 
-// Whether the comma-separated list has the word.
-static bool listed(const char* list, const char* word) {
-  const size_t length = strlen(word);
-  for (const char* at = list; (at = strstr(at, word)) != NULL; at += length) {
-    const bool begins = at == list || at[-1] == ',';
-    if (begins && (at[length] == ',' || at[length] == 0)) return true;
+// Marks the names of a comma-separated list. Others end the job.
+static void parse_names(const char* option, char* list, int known, const char* const* names, bool* chosen) {
+  char* parts[MAX_LIST];
+  const int count = split_list(option, list, parts);
+  for (int i = 0; i < count; ++i) {
+    int name = 0;
+    while (name < known && strcmp(names[name], parts[i]) != 0) ++name;
+    if (name == known) fail("%s: there is no '%s'\n%s", option, parts[i], usage);
+    chosen[name] = true;
   }
-  return false;
 }
 
 int main(int argc, char** argv) {
-  static char all_sizes[] = "256K,1M,4M";
-  static char allreduce[] = "allreduce", both[] = "reused,fresh";
-  char *named = allreduce, *sizes = all_sizes, *buffers = both, *together = NULL;
+  static char all_sizes[] = "8,512,4K,64K,1M,4M", both[] = "reused,written";
+  static char all[] = "bcast,reduce,allreduce,allgather,alltoall,gather,scatter,reduce_scatter_block";
+  char *named = all, *sizes = all_sizes, *buffers = both, *together = NULL;
   long bytes[MAX_LIST], repetitions = 8, turns = 1;
+  const char* operation_names[OPERATIONS];
+  bool operation_chosen[OPERATIONS] = {false}, kind_chosen[BUFFERS] = {false};
   MPI_Init(&argc, &argv);
   const struct option options[] = {{"--operations", &named, NULL, 0}, {"--sizes", &sizes, NULL, 0},
                                    {"--buffers", &buffers, NULL, 0},  {"--repetitions", NULL, &repetitions, 1},
@@ -183,15 +230,17 @@ int main(int argc, char** argv) {
   for (int i = 0; i < count; ++i)
     if (bytes[i] % 4 != 0 || bytes[i] > LARGEST_SIZE)
       fail("--sizes: %ld is not a multiple of 4 up to %d", bytes[i], LARGEST_SIZE);
+  for (int i = 0; i < OPERATIONS; ++i) operation_names[i] = operations[i].name;
+  parse_names("--operations", named, OPERATIONS, operation_names, operation_chosen);
+  parse_names("--buffers", buffers, BUFFERS, buffer_names, kind_chosen);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   print_loaded();
   turns_join(together);
   for (int operation = 0; operation < OPERATIONS; ++operation) {
-    if (!listed(named, operations[operation].name)) continue;
-    for (int fresh = 0; fresh < 2; ++fresh) {
-      if (!listed(buffers, fresh ? "fresh" : "reused")) continue;
-      for (int i = 0; i < count; ++i) measure(operation, fresh, (size_t)bytes[i], (int)repetitions, (int)turns);
+    for (int kind = 0; operation_chosen[operation] && kind < BUFFERS; ++kind) {
+      for (int i = 0; kind_chosen[kind] && i < count; ++i)
+        measure(operation, (enum buffers)kind, (size_t)bytes[i], (int)repetitions, (int)turns);
     }
   }
   turns_leave();
