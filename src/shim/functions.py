@@ -42,30 +42,29 @@ class Collective(NamedTuple):
     operation: str
     parameters: str
     large: bool = True  # has a _c form
-    blocking: bool = False  # Urakata may handle the blocking form, too
 
 
 COLLECTIVES = [
-    Collective("barrier", "barrier", "", blocking=True, large=False),
-    Collective("bcast", "bcast", "b c t root", blocking=True),
-    Collective("gather", "gather", "s sc st r rc rt root", blocking=True),
-    Collective("gatherv", "gatherv", "s sc st r rcs rds rt root", blocking=True),
-    Collective("scatter", "scatter", "s sc st r rc rt root", blocking=True),
-    Collective("scatterv", "scatterv", "s scs sds st r rc rt root", blocking=True),
-    Collective("allgather", "allgather", "s sc st r rc rt", blocking=True),
-    Collective("allgatherv", "allgatherv", "s sc st r rcs rds rt", blocking=True),
-    Collective("alltoall", "alltoall", "s sc st r rc rt", blocking=True),
-    Collective("alltoallv", "alltoallv", "s scs sds st r rcs rds rt", blocking=True),
+    Collective("barrier", "barrier", "", large=False),
+    Collective("bcast", "bcast", "b c t root"),
+    Collective("gather", "gather", "s sc st r rc rt root"),
+    Collective("gatherv", "gatherv", "s sc st r rcs rds rt root"),
+    Collective("scatter", "scatter", "s sc st r rc rt root"),
+    Collective("scatterv", "scatterv", "s scs sds st r rc rt root"),
+    Collective("allgather", "allgather", "s sc st r rc rt"),
+    Collective("allgatherv", "allgatherv", "s sc st r rcs rds rt"),
+    Collective("alltoall", "alltoall", "s sc st r rc rt"),
+    Collective("alltoallv", "alltoallv", "s scs sds st r rcs rds rt"),
     Collective("alltoallw", "alltoallv", "s scs sds sts r rcs rds rts"),
-    Collective("neighbor_allgather", "neighbor_alltoallv", "s sca st r rc rt", blocking=True),
-    Collective("neighbor_allgatherv", "neighbor_alltoallv", "s sca st r rcs rds rt", blocking=True),
-    Collective("neighbor_alltoall", "neighbor_alltoallv", "s sc st r rc rt", blocking=True),
-    Collective("neighbor_alltoallv", "neighbor_alltoallv", "s scs sds st r rcs rds rt", blocking=True),
-    Collective("neighbor_alltoallw", "neighbor_alltoallv", "s scs sbs sts r rcs rbs rts", blocking=True),
-    Collective("reduce", "reduce", "s r c t op root", blocking=True),
-    Collective("allreduce", "allreduce", "s r c t op", blocking=True),
+    Collective("neighbor_allgather", "neighbor_alltoallv", "s sca st r rc rt"),
+    Collective("neighbor_allgatherv", "neighbor_alltoallv", "s sca st r rcs rds rt"),
+    Collective("neighbor_alltoall", "neighbor_alltoallv", "s sc st r rc rt"),
+    Collective("neighbor_alltoallv", "neighbor_alltoallv", "s scs sds st r rcs rds rt"),
+    Collective("neighbor_alltoallw", "neighbor_alltoallv", "s scs sbs sts r rcs rbs rts"),
+    Collective("reduce", "reduce", "s r c t op root"),
+    Collective("allreduce", "allreduce", "s r c t op"),
     Collective("reduce_scatter", "reduce_scatter", "s r rcs t op"),
-    Collective("reduce_scatter_block", "reduce_scatter_block", "s r rc t op", blocking=True),
+    Collective("reduce_scatter_block", "reduce_scatter_block", "s r rc t op"),
     Collective("scan", "scan", "s r c t op"),
     Collective("exscan", "exscan", "s r c t op"),
 ]

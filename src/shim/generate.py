@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes what is made from the tables of functions: python3 generate.py ENTRIES NATIVE_FUNCTIONS.
 
-ENTRIES: the entry points. For each collective the non-blocking and the persistent form, and the blocking one where its
-row says so, each also with large counts, each under its MPI_ and its PMPI_ name (and as MPIX_*_init, where Open MPI 4
-has its persistent collectives).
+ENTRIES: the entry points. For each collective the blocking, the non-blocking and the persistent form, each also with
+large counts, each under its MPI_ and its PMPI_ name (and as MPIX_*_init, where Open MPI 4 has its persistent
+collectives).
 
 NATIVE_FUNCTIONS: all functions of the MPI library that Urakata calls, as a list for the preprocessor. Those of
 collectives are what the entry points go to where Urakata does not handle the call.
@@ -45,11 +45,6 @@ def base_name(name: str, form: Form, large: bool) -> str:
         Form.PERSISTENT: f"{name.capitalize()}_init",
     }[form]
     return base + ("_c" if large else "")
-
-
-def forms(row: Collective) -> list[Form]:
-    """Those that Urakata may handle."""
-    return [form for form in Form if form is not Form.BLOCKING or row.blocking]
 
 
 def entry(row: Collective, form: Form, large: bool) -> str:
@@ -96,11 +91,11 @@ def entry(row: Collective, form: Form, large: bool) -> str:
 def entries() -> str:
     text = HEAD
     for row in COLLECTIVES:
-        text += "".join(entry(row, form, large=False) for form in forms(row))
+        text += "".join(entry(row, form, large=False) for form in Form)
     text += "#if defined(URAKATA_LARGE_COUNTS)\n"
     for row in COLLECTIVES:
         if row.large:
-            text += "".join(entry(row, form, large=True) for form in forms(row))
+            text += "".join(entry(row, form, large=True) for form in Form)
     return text + "#endif\n"
 
 
@@ -110,7 +105,7 @@ def native_collectives() -> list[NativeFunctions]:
 
     # All blocking ones: Urakata calls some of them itself.
     plain = names(Form.BLOCKING, large=False) + names(Form.NONBLOCKING, large=False)
-    large = [base_name(row.name, form, large=True) for row in COLLECTIVES if row.large for form in forms(row)]
+    large = [base_name(row.name, form, large=True) for row in COLLECTIVES if row.large for form in Form]
     return [
         NativeFunctions(When.ALWAYS, Look.NEED, " ".join(plain)),
         # MPI-4; some MPI libraries lack them (Open MPI 4 has them as MPIX_).

@@ -26,6 +26,13 @@ bool is_exchange(collectives::Operation operation) {
   return operation == collectives::Operation::alltoall || operation == collectives::Operation::alltoallv;
 }
 
+// Whether a schedule for ranks of several sites takes each byte across their links once.
+bool crosses_once(collectives::Operation operation) {
+  using collectives::Operation;
+  return operation != Operation::reduce_scatter && operation != Operation::reduce_scatter_block &&
+         operation != Operation::scan && operation != Operation::exscan;
+}
+
 bool among_neighbours(const Call& call) { return call.operation == collectives::Operation::neighbor_alltoallv; }
 
 // Whether Urakata may handle such a blocking collective on any communicator. If not, none is looked up: communicator()
@@ -43,20 +50,20 @@ bool ours(const Communicator& comm, const Call& call) {
   if (among_neighbours(call))
     return options().neighborhood == NeighborhoodWish::always || tune::blocking_pays(comm.medium());
   if (options().blocking == BlockingWish::always) return true;
-  if (comm.placement() == nullptr || call.operation == collectives::Operation::reduce_scatter_block) return false;
+  if (comm.placement() == nullptr || !crosses_once(call.operation)) return false;
   return !is_exchange(call.operation) || exchange_gains_between_sites(*comm.placement());
 }
 
 }  // namespace
 
 bool performed(const Call& call, int* code) {
-  const bool by_members = may_be_direct(call);
+  const bool by_direct = may_be_direct(call);
   const bool by_messages = may_be_message_exchange(call);
   const bool by_schedule = any_of(call);
-  if (!process_state.running || process_state.native_only || !(by_members || by_messages || by_schedule) ||
+  if (!process_state.running || process_state.native_only || !(by_direct || by_messages || by_schedule) ||
       inside_native(call.call_site))
     return false;
-  if (by_members && performed_directly(call, code)) return true;
+  if (by_direct && performed_directly(call, code)) return true;
   if (by_messages && exchanged(call, nullptr, code)) return true;
   Communicator* const comm = by_schedule ? communicator(call.comm) : nullptr;
   if (comm == nullptr || !ours(*comm, call)) return false;

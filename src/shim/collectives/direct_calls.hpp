@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking collectives of a communicator whose ranks share a space: on the ranks' own buffers (direct/member.hpp).
+// Blocking collectives of a communicator whose ranks share a space: on the ranks' own buffers (direct/direct_collectives.hpp).
 //
 // Thread-safety: as MPI says of the calls that these stand for.
 #pragma once

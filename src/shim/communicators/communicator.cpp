@@ -34,11 +34,11 @@ HandleMap<MPI_Comm, Communicator>& communicators() {
 
 Communicator::Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank,
                            job::MemberContexts numbers, std::shared_ptr<job::ChildContexts> children,
-                           KernelPartHolder kernel_part, std::unique_ptr<direct::Member> in_collectives)
+                           KernelPartHolder kernel_part, std::unique_ptr<direct::Collectives> direct_collectives)
     : handle_(handle),
       numbers_(std::move(numbers)),
       children_(std::move(children)),
-      member_(std::move(in_collectives)) {
+      direct_(std::move(direct_collectives)) {
   world = std::move(world_ranks);
   rank = own_rank;
   ranks = static_cast<std::uint32_t>(world.size());
@@ -159,7 +159,7 @@ Communicator* communicator(MPI_Comm handle) {
     if (world.size() > 1 && job_setup().job().alike(world)) {
       engine::Engine* engine = job_setup().next_engine(world);
       made = new Communicator(handle, std::move(world), static_cast<std::uint32_t>(rank), std::move(origin->contexts),
-                              origin->children, std::move(origin->kernel_part), std::move(origin->member));
+                              origin->children, std::move(origin->kernel_part), std::move(origin->direct_collectives));
       made->engine = engine;
       the_progress->hook();
     }

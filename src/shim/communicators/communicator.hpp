@@ -18,7 +18,7 @@
 
 #include "base/result.hpp"
 #include "base/threads.hpp"
-#include "direct/member.hpp"
+#include "direct/direct_collectives.hpp"
 #include "engine/engine.hpp"
 #include "job/contexts.hpp"
 #include "shim/communicators/error_handler.hpp"
@@ -40,7 +40,8 @@ class Communicator final : public transport::Group {
   // `numbers` has a context, or is not known: for a kernel part, which only the constructor itself makes.
   Communicator(MPI_Comm handle, std::vector<std::int32_t> world_ranks, std::uint32_t own_rank,
                job::MemberContexts numbers, std::shared_ptr<job::ChildContexts> children,
-               KernelPartHolder kernel_part = nullptr, std::unique_ptr<direct::Member> in_collectives = nullptr);
+               KernelPartHolder kernel_part = nullptr,
+               std::unique_ptr<direct::Collectives> direct_collectives = nullptr);
 
   // A communicator of the same group with a context of its own, for one persistent collective or one schedule of
   // urakata.h. Ranks may start these in different orders, so they cannot share a sequence. The caller gets a reference.
@@ -72,8 +73,8 @@ class Communicator final : public transport::Group {
 
   tune::Medium medium() const;
 
-  // This rank's member, for blocking collectives on the ranks' own buffers; nullptr: there is none.
-  direct::Member* member() const { return member_.get(); }
+  // Blocking collectives on the ranks' own buffers; nullptr: there are none.
+  direct::Collectives* direct_collectives() const { return direct_.get(); }
 
   // At which sites its ranks are; nullptr: all are at one site.
   const lanes::Placement* placement() const { return placement_.get(); }
@@ -106,7 +107,7 @@ class Communicator final : public transport::Group {
   Communicator* owner_ = this;  // the one that counts the users: of a kernel part, its communicator
   KernelPartHolder kernel_part_;
   bool kernel_wanted_ = true;
-  std::unique_ptr<direct::Member> member_;
+  std::unique_ptr<direct::Collectives> direct_;
   std::atomic<std::uint32_t> users_{1};  // references; one is the handle's until it is freed
   std::atomic<bool> freed_{false};       // whether the program has freed the handle, which must not be used then
   KeptErrorHandler handler_ = 0;         // constant once freed_ is true

@@ -8,8 +8,8 @@
 #include "base/log.hpp"
 #include "base/options/options.hpp"
 #include "shim/communicators/communicator.hpp"
-#include "shim/communicators/direct_members.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
+#include "shim/communicators/open_direct.hpp"
 #include "shim/native/native_bootstrap.hpp"
 #include "shim/native/native_library.hpp"
 #include "shim/native/world_ranks.hpp"
@@ -47,7 +47,7 @@ void add(MPI_Comm made, job::MemberContexts contexts) {
   open_endpoint_comm(made, contexts);
   KernelPartHolder kernel_part = open_channel_set(made, contexts);
   origins().insert(made, new CommunicatorOrigin{std::move(contexts), new_children(), std::move(kernel_part),
-                                                open_member(made), number});
+                                                open_direct(made), number});
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): owned by the registry
 
 }  // namespace
@@ -71,7 +71,7 @@ void open_world_channel_set() {
                    has_offload(*origin.kernel_part) ? ", and eBPF code for small collectives" : "");
 }
 
-void open_world_board() { origin_of(MPI_COMM_WORLD)->member = open_member(MPI_COMM_WORLD); }
+void open_world_direct() { origin_of(MPI_COMM_WORLD)->direct_collectives = open_direct(MPI_COMM_WORLD); }
 
 job::MemberContexts next_contexts(MPI_Comm handle, job::ChildContexts& children) {
   if (children.used_up()) {

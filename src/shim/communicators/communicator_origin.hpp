@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "direct/member.hpp"
+#include "direct/direct_collectives.hpp"
 #include "job/contexts.hpp"
 #include "shim/kernel/channel_sets.hpp"
 #include "shim/native/abi.hpp"
@@ -25,7 +25,7 @@ struct CommunicatorOrigin {
   job::MemberContexts contexts;                  // its own, until the communicator's first collective takes it over
   std::shared_ptr<job::ChildContexts> children;  // for what is made from it
   KernelPartHolder kernel_part;                  // until that collective, too; nullptr: there is none
-  std::unique_ptr<direct::Member> member;        // until that collective, too; nullptr: its ranks have no board
+  std::unique_ptr<direct::Collectives> direct_collectives;  // until that collective, too; nullptr: there are none
   // Its number in the time line: the same on all its ranks, and of no other communicator. 0: it has none.
   std::uint64_t number = 0;
 };
@@ -35,8 +35,8 @@ void open_world_origin(std::int32_t contexts);
 // Opens the channel set of MPI_COMM_WORLD, when the engines exist. Collective.
 void open_world_channel_set();
 
-// Opens the board of MPI_COMM_WORLD, when the endpoints exist. Collective.
-void open_world_board();
+// Opens the direct collectives of MPI_COMM_WORLD, when the endpoints exist. Collective.
+void open_world_direct();
 
 // Notes a communicator that a call of all the parent's ranks has made; MPI_COMM_NULL: this rank is not in it.
 // Collective over the parent and over `made`.

@@ -152,7 +152,7 @@ void enter_space(bool wanted, bool progress_thread) {
   }
   if (membership) log::detail("%zu of %d ranks share this rank's space", ranks_in_space(), ranks);
   open_endpoint_comm(MPI_COMM_WORLD, origin_of(MPI_COMM_WORLD)->contexts);
-  open_world_board();
+  open_world_direct();
 }
 
 void stop_message_progress() {

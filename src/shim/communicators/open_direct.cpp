@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "shim/communicators/direct_members.hpp"
+#include "shim/communicators/open_direct.hpp"
 
 #include <algorithm>
 #include <new>
@@ -18,15 +18,18 @@ namespace urakata::shim {
 
 namespace {
 
-constexpr unsigned kPolls = 400;  // some microseconds, before all other progress is made, too
+// Polls before all other progress is made, too: some microseconds, or as many turns of the threads on this core.
+constexpr unsigned kPolls = 400;
+constexpr unsigned kYields = 50;
 
-void wait_for_member(bool (*over)(const void*), const void* state) {
+void wait_for_ranks(bool (*over)(const void*), const void* state) {
   wait_until([&] { return over(state); });
 }
 
 direct::Waiting own_waiting() {
   const p2p::BackoffSettings& settings = endpoint()->backoff_settings();
-  return {settings.oversubscribed ? 1 : kPolls, settings.pauses, wait_for_member};
+  const bool yields = settings.oversubscribed;
+  return {yields ? kYields : kPolls, settings.pauses, yields, wait_for_ranks};
 }
 
 // The ports of these ranks of MPI_COMM_WORLD; empty: not all are in this rank's space.
@@ -39,17 +42,18 @@ std::vector<p2p::Port*> ports_of(const std::vector<int>& world) {
 
 }  // namespace
 
-std::unique_ptr<direct::Member> open_member(MPI_Comm made) {
+std::unique_ptr<direct::Collectives> open_direct(MPI_Comm made) {
   if (endpoint() == nullptr || options().blocking == BlockingWish::never) return nullptr;
   const std::vector<int> world = world_ranks(made);
   if (world.size() < 2 || world.size() > direct::kMostRanks || !job_setup().job().alike(world)) return nullptr;
   std::vector<p2p::Port*> ports = ports_of(world);
   if (ports.empty()) return nullptr;
   NativeBootstrap members(made);
-  direct::Board* board = members.rank() == 0 ? direct::Board::make(static_cast<std::uint32_t>(world.size())) : nullptr;
-  if (!members.broadcast(std::as_writable_bytes(std::span(&board, 1)), 0) || board == nullptr) return nullptr;
-  return std::make_unique<direct::Member>(*board, static_cast<std::uint32_t>(members.rank()), std::move(ports),
-                                          own_waiting());
+  auto* segment =
+      members.rank() == 0 ? direct::ControlSegment::make(static_cast<std::uint32_t>(world.size())) : nullptr;
+  if (!members.broadcast(std::as_writable_bytes(std::span(&segment, 1)), 0) || segment == nullptr) return nullptr;
+  return std::make_unique<direct::Collectives>(*segment, static_cast<std::uint32_t>(members.rank()), std::move(ports),
+                                               own_waiting());
 }
 
 }  // namespace urakata::shim

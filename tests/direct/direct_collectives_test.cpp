@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads as the ranks of a communicator perform random operations in one order, and stop at random between them. All
 // results are those that each rank computes from what it knows of the others' operands.
-#include "direct/member.hpp"
+#include "direct/direct_collectives.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../seed.hpp"
-#include "direct/board.hpp"
+#include "direct/control_segment.hpp"
 
 namespace urakata::direct {
 namespace {
@@ -44,12 +44,16 @@ enum class Kind : std::uint8_t {
   barrier,
   allreduce,
   reduce,
-  reduce_scatter_block,
+  reduce_scatter,
+  scan,
+  exscan,
   bcast,
   gather,
   scatter,
   allgather,
   alltoall,
+  alltoallv,
+  scatterv,
   count
 };
 
@@ -65,7 +69,7 @@ std::vector<Step> steps_of(std::uint64_t seed, std::uint32_t ranks, std::uint64_
   std::mt19937_64 random(seed);
   std::vector<Step> steps;
   for (std::uint64_t i = 0; i < count; ++i) {
-    constexpr std::array<std::uint64_t, 5> kMost = {1, 3, 60, 200, 2000};  // in a slot, in a copy, in place
+    constexpr std::array<std::uint64_t, 5> kMost = {1, 3, 60, 200, 2000};  // in a slot, in a bounce buffer, in place
     const std::uint64_t most = kMost[random() % kMost.size()];
     steps.push_back({static_cast<Kind>(random() % static_cast<unsigned>(Kind::count)), random() % (most + 1),
                      static_cast<std::uint32_t>(random() % ranks), random() % 3 == 0, i});
@@ -75,7 +79,7 @@ std::vector<Step> steps_of(std::uint64_t seed, std::uint32_t ranks, std::uint64_
 
 class Rank {
  public:
-  Rank(Member& member, std::uint64_t seed) : member_(member), pauses_(seed + member.rank()) {}
+  Rank(Collectives& direct, std::uint64_t seed) : direct_(direct), pauses_(seed + direct.rank()) {}
 
   void run(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
@@ -88,8 +92,8 @@ class Rank {
  private:
   using Elements = std::vector<Affine>;
 
-  std::uint32_t ranks() const { return member_.ranks(); }
-  std::uint32_t rank() const { return member_.rank(); }
+  std::uint32_t ranks() const { return direct_.ranks(); }
+  std::uint32_t rank() const { return direct_.rank(); }
 
   void stop() {
     const std::uint64_t dice = pauses_() % 64;
@@ -116,9 +120,11 @@ class Rank {
   }
 
   void perform(const Step& step) {
-    if (step.kind == Kind::barrier) return expect(member_.barrier() == Outcome::good, step);
+    if (step.kind == Kind::barrier) return expect(direct_.barrier() == Outcome::good, step);
     if (step.kind == Kind::allreduce || step.kind == Kind::reduce) return reduce(step);
-    if (step.kind == Kind::reduce_scatter_block) return reduce_scatter_block(step);
+    if (step.kind == Kind::reduce_scatter) return reduce_scatter(step);
+    if (step.kind == Kind::scan || step.kind == Kind::exscan) return scan(step);
+    if (step.kind == Kind::alltoallv || step.kind == Kind::scatterv) return move_parts(step);
     move(step);
   }
 
@@ -129,26 +135,46 @@ class Rank {
     Elements result(step.elements);
     Elements& to = step.in_place && gets ? own : result;
     const std::uint64_t size = step.elements * sizeof(Affine);
-    expect((everywhere ? member_.allreduce(at(own), at(to), size, kAffine)
-                       : member_.reduce(at(own), gets ? at(to) : nullptr, size, kAffine, step.root)) == Outcome::good,
+    expect((everywhere ? direct_.allreduce(at(own), at(to), size, kAffine)
+                       : direct_.reduce(at(own), gets ? at(to) : nullptr, size, kAffine, step.root)) == Outcome::good,
            step);
-    for (std::uint64_t i = 0; gets && i < step.elements; ++i) expect(to[i] == composed(step, i), step);
+    for (std::uint64_t i = 0; gets && i < step.elements; ++i) expect(to[i] == composed(step, i, ranks()), step);
   }
 
-  void reduce_scatter_block(const Step& step) {
-    Elements own = operands(step, rank(), step.elements * ranks());
-    Elements result(step.elements);
-    expect(member_.reduce_scatter_block(at(own), at(result), step.elements * sizeof(Affine), kAffine) == Outcome::good,
+  // Rank r gets r % 3 times the step's elements.
+  void reduce_scatter(const Step& step) {
+    std::uint64_t offset = 0;
+    std::uint64_t all = 0;
+    for (std::uint32_t other = 0; other < ranks(); ++other) {
+      if (other == rank()) offset = all;
+      all += other % 3 * step.elements;
+    }
+    const std::uint64_t count = rank() % 3 * step.elements;
+    Elements own = operands(step, rank(), all);
+    Elements result(count);
+    expect(direct_.reduce_scatter(at(own), at(result), count * sizeof(Affine), offset * sizeof(Affine),
+                                  all * sizeof(Affine), kAffine) == Outcome::good,
            step);
+    for (std::uint64_t i = 0; i < count; ++i) expect(result[i] == composed(step, offset + i, ranks()), step);
+  }
+
+  void scan(const Step& step) {
+    const bool exclusive = step.kind == Kind::exscan;
+    Elements own = operands(step, rank(), step.elements);
+    Elements result(step.elements);
+    Elements& to = step.in_place ? own : result;
+    const Elements before = to;
+    expect(direct_.scan(at(own), at(to), step.elements * sizeof(Affine), kAffine, exclusive) == Outcome::good, step);
     for (std::uint64_t i = 0; i < step.elements; ++i) {
-      expect(result[i] == composed(step, rank() * step.elements + i), step);
+      const std::uint32_t operands = exclusive ? rank() : rank() + 1;
+      expect(to[i] == (operands == 0 ? before[i] : composed(step, i, operands)), step);
     }
   }
 
-  // Element i of all ranks' operands, reduced.
-  Affine composed(const Step& step, std::uint64_t i) const {
+  // Element i of the operands of the first ranks, reduced.
+  static Affine composed(const Step& step, std::uint64_t i, std::uint32_t ranks) {
     Affine made = element(step, 0, i);
-    for (std::uint32_t other = 1; other < ranks(); ++other) made = compose(made, element(step, other, i));
+    for (std::uint32_t other = 1; other < ranks; ++other) made = compose(made, element(step, other, i));
     return made;
   }
 
@@ -166,12 +192,15 @@ class Rank {
     if (from_root && !at_root) first = step.root, end = step.root + 1;
     const std::uint64_t offset = many ? rank() * step.elements : 0;
     Elements come(step.elements * ranks());
-    const Outcome outcome = member_.move(posts ? &payload : nullptr, first, end,
-                                         {offset * sizeof(Affine), block, many ? block * ranks() : block},
-                                         [&](std::uint32_t from, const std::byte* data, std::uint64_t size) {
-                                           expect(size == block, step);
-                                           std::memcpy(at(come) + from * block, data, size);
-                                         });
+    const Outcome outcome = direct_.move(
+        posts ? &payload : nullptr, first, end,
+        [&](std::uint32_t /*from*/) {
+          return Range{offset * sizeof(Affine), block, many ? block * ranks() : block};
+        },
+        [&](std::uint32_t from, const std::byte* data, std::uint64_t size) {
+          expect(size == block, step);
+          std::memcpy(at(come) + from * block, data, size);
+        });
     expect(outcome == Outcome::good, step);
     for (std::uint32_t from = first; from < end; ++from) {
       for (std::uint64_t i = 0; from != rank() && i < step.elements; ++i) {
@@ -180,7 +209,38 @@ class Rank {
     }
   }
 
-  Member& member_;
+  // Rank `from` sends (from + 2 * to) % 5 times the step's elements to rank `to`.
+  void move_parts(const Step& step) {
+    const auto count = [&](std::uint32_t from, std::uint32_t to) { return (from + 2 * to) % 5 * step.elements; };
+    const bool all = step.kind == Kind::alltoallv;
+    const bool posts = all || rank() == step.root;
+    std::vector<Elements> own;
+    std::vector<Collectives::Part> parts;
+    for (std::uint32_t to = 0; posts && to < ranks(); ++to) {
+      own.push_back(operands(step, rank() + 100 * to, count(rank(), to)));
+      parts.push_back({at(own.back()), own.back().size() * sizeof(Affine)});
+    }
+    const std::uint32_t first = all ? 0 : step.root;
+    const std::uint32_t end = all ? ranks() : step.root + 1;
+    std::vector<Elements> come(ranks());
+    const Outcome outcome = direct_.move_parts(
+        parts, posts && !all ? end : first, end,
+        [&](std::uint32_t from) {
+          const std::uint64_t bytes = count(from, rank()) * sizeof(Affine);
+          return Range{0, bytes, bytes};
+        },
+        [&](std::uint32_t from, const std::byte* data, std::uint64_t size) {
+          come[from].resize(size / sizeof(Affine));
+          std::memcpy(at(come[from]), data, size);
+        });
+    expect(outcome == Outcome::good, step);
+    for (std::uint32_t from = first; from < end; ++from) {
+      if (from == rank()) continue;
+      expect(come[from] == operands(step, from + 100 * rank(), count(from, rank())), step);
+    }
+  }
+
+  Collectives& direct_;
   std::mt19937_64 pauses_;
   bool wrong_ = false;
 };
@@ -189,14 +249,14 @@ struct Ranks {
   explicit Ranks(std::uint32_t count) : ports(count) {
     std::vector<p2p::Port*> all;
     for (p2p::Port& port : ports) all.push_back(&port);
-    Board* const board = Board::make(count);
+    ControlSegment* const segment = ControlSegment::make(count);
     for (std::uint32_t rank = 0; rank < count; ++rank) {
-      members.push_back(std::make_unique<Member>(*board, rank, all, Waiting{20, 0, yield_until}));
+      collectives.push_back(std::make_unique<Collectives>(*segment, rank, all, Waiting{20, 0, count > 2, yield_until}));
     }
   }
   ~Ranks() {
-    members.clear();
-    Board::reclaim();
+    collectives.clear();
+    ControlSegment::reclaim();
   }
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -204,53 +264,53 @@ struct Ranks {
   template <class Run>
   void each(Run run) {
     std::vector<std::thread> threads;
-    for (auto& member : members) threads.emplace_back([&member, &run] { run(*member); });
+    for (auto& direct : collectives) threads.emplace_back([&direct, &run] { run(*direct); });
     for (std::thread& thread : threads) thread.join();
   }
 
   std::vector<p2p::Port> ports;
-  std::vector<std::unique_ptr<Member>> members;
+  std::vector<std::unique_ptr<Collectives>> collectives;
 };
 
-class MemberOf : public ::testing::TestWithParam<std::uint32_t> {};
+class CollectivesOf : public ::testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(MemberOf, RandomOperationsGiveTheirResults) {
+TEST_P(CollectivesOf, RandomOperationsGiveTheirResults) {
   const std::uint64_t seed = drawn_seed();
   const std::vector<Step> steps = steps_of(seed, GetParam(), 1500);
   Ranks ranks(GetParam());
-  ranks.each([&](Member& member) { Rank(member, seed).run(steps); });
+  ranks.each([&](Collectives& direct) { Rank(direct, seed).run(steps); });
 }
-INSTANTIATE_TEST_SUITE_P(Direct, MemberOf, ::testing::Values(1, 2, 3, 5, 8));
+INSTANTIATE_TEST_SUITE_P(Direct, CollectivesOf, ::testing::Values(1, 2, 3, 5, 8));
 
-TEST(Member, ARankThatFailsKeepsItsPlaceInTheOrder) {
+TEST(Collectives, ARankThatFailsKeepsItsPlaceInTheOrder) {
   Ranks ranks(3);
-  ranks.each([](Member& member) {
-    const std::uint64_t own = member.rank();
+  ranks.each([](Collectives& direct) {
+    const std::uint64_t own = direct.rank();
     std::uint64_t sum = 0;
     const auto* const in = reinterpret_cast<const std::byte*>(&own);
     auto* const out = reinterpret_cast<std::byte*>(&sum);
     const reduce::Reducer& add = *reduce::builtin(reduce::Op::sum, reduce::Type::u64);
-    if (member.rank() == 1) {
-      member.fail();
+    if (direct.rank() == 1) {
+      direct.fail();
     } else {
-      EXPECT_EQ(member.allreduce(in, out, sizeof sum, add), Outcome::failed);
+      EXPECT_EQ(direct.allreduce(in, out, sizeof sum, add), Outcome::failed);
     }
-    EXPECT_EQ(member.allreduce(in, out, sizeof sum, add), Outcome::good);
+    EXPECT_EQ(direct.allreduce(in, out, sizeof sum, add), Outcome::good);
     EXPECT_EQ(sum, 3U);
   });
 }
 
-TEST(Member, AnotherLengthIsReportedAndNotRead) {
+TEST(Collectives, AnotherLengthIsReportedAndNotRead) {
   Ranks ranks(2);
-  ranks.each([](Member& member) {
+  ranks.each([](Collectives& direct) {
     const reduce::Reducer& add = *reduce::builtin(reduce::Op::sum, reduce::Type::u64);
-    for (const std::size_t longer : {2U, 100U, 5000U}) {  // in a slot, in a copy, in place
-      std::vector<std::uint64_t> own(member.rank() == 0 ? 1 : longer, 7);
+    for (const std::size_t longer : {2U, 100U, 5000U}) {  // in a slot, in a bounce buffer, in place
+      std::vector<std::uint64_t> own(direct.rank() == 0 ? 1 : longer, 7);
       auto* const at = std::as_writable_bytes(std::span(own)).data();
-      EXPECT_EQ(member.allreduce(at, at, own.size() * 8, add), Outcome::truncated);
+      EXPECT_EQ(direct.allreduce(at, at, own.size() * 8, add), Outcome::truncated);
       EXPECT_EQ(own.front(), 7U);
     }
-    EXPECT_EQ(member.barrier(), Outcome::good);
+    EXPECT_EQ(direct.barrier(), Outcome::good);
   });
 }
 
