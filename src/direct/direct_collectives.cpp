@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "p2p/prefetch.hpp"
+
 namespace urakata::direct {
 
 namespace {
@@ -68,6 +70,7 @@ void Collectives::wake() {
 void Collectives::publish(Slot& slot) {
   slot.sequence.store(sequence_, std::memory_order_release);
   wake();
+  p2p::prefetch_to_write(&own().slots[(sequence_ + 1) % ControlBlock::kSlots]);  // the next operation's
 }
 
 void Collectives::post(std::span<const std::byte> payload, std::byte* out) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shim/collectives/call_side.hpp"
+#include "shim/requests/staging.hpp"
 
 namespace urakata::shim {
 
@@ -149,7 +150,7 @@ Outcome scatter(const Reading& reading, direct::Collectives& direct) {
     return direct.move(nullptr, root, root + 1, always(range), take_block(reading.recv, 0));
   }
   const Bytes own = payload_of_all(reading.send, direct.ranks());
-  const std::uint64_t bytes = own.size() / direct.ranks();
+  const std::uint64_t bytes = bytes_of(block_of(reading.send, root));
   if (!reading.key.in_place) take(reading.recv, 0, own.data() + root * bytes, bytes);
   return direct.move(&own, 0, 0, always({}), take_block(reading.recv, 0));
 }
@@ -176,7 +177,7 @@ Outcome allgather(const Reading& reading, direct::Collectives& direct) {
 
 Outcome alltoall(const Reading& reading, direct::Collectives& direct) {
   const Side& side = reading.recv;
-  const std::uint64_t bytes = side.bytes / direct.ranks();
+  const std::uint64_t bytes = bytes_of(block_of(side, 0));
   const bool aside =
       reading.key.in_place && !direct::Collectives::is_eager(side.bytes);  // it is overwritten while others read
   const Bytes own = payload_of_all(reading.key.in_place ? side : reading.send, direct.ranks(), aside);
