@@ -19,7 +19,8 @@
 static const char usage[] =
     "usage: collectives [--operations LIST] [--sizes LIST] [--buffers LIST] [--repetitions N] [--turns N]\n"
     "                   [--together I/N:FILE]\n"
-    "  --operations   of bcast,reduce,allreduce,allgather,alltoall,gather,scatter,reduce_scatter_block (all)\n"
+    "  --operations   of bcast,reduce,allreduce,allgather,alltoall,gather,scatter,reduce_scatter_block (all),\n"
+    "                 and barrier, which has no size and no buffers\n"
     "  --sizes        of a rank's block in bytes, with K and M (8,512,4K,64K,1M,4M); multiples of 4\n"
     "  --buffers      of reused,written,fresh (reused,written)\n"
     "  --repetitions  in a turn (8)\n" TURNS_USAGE;
@@ -32,6 +33,7 @@ enum buffers { REUSED, WRITTEN, FRESH, BUFFERS };
 static int rank, ranks;
 
 static float* map_pages(size_t bytes) {
+  if (bytes == 0) return NULL;
   void* const pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) fail("collectives: no memory for %zu bytes", bytes);
   return pages;
@@ -45,8 +47,9 @@ typedef struct {
 static const operation_t operations[] = {{"bcast", false, false},     {"reduce", false, false},
                                          {"allreduce", false, false}, {"allgather", false, true},
                                          {"alltoall", true, true},    {"gather", false, true},
-                                         {"scatter", true, false},    {"reduce_scatter_block", true, false}};
-enum { BCAST, REDUCE, ALLREDUCE, ALLGATHER, ALLTOALL, GATHER, SCATTER, REDUCE_SCATTER_BLOCK, OPERATIONS };
+                                         {"scatter", true, false},    {"reduce_scatter_block", true, false},
+                                         {"barrier", false, false}};
+enum { BCAST, REDUCE, ALLREDUCE, ALLGATHER, ALLTOALL, GATHER, SCATTER, REDUCE_SCATTER_BLOCK, BARRIER, OPERATIONS };
 
 static void perform(int operation, float* in, float* out, int count) {
   const MPI_Comm comm = MPI_COMM_WORLD;
@@ -71,6 +74,9 @@ static void perform(int operation, float* in, float* out, int count) {
       break;
     case SCATTER:
       MPI_Scatter(in, count, MPI_FLOAT, out, count, MPI_FLOAT, 0, comm);
+      break;
+    case BARRIER:
+      MPI_Barrier(comm);
       break;
     default:
       MPI_Reduce_scatter_block(in, out, count, MPI_FLOAT, MPI_SUM, comm);
@@ -131,6 +137,7 @@ static void map_buffers(struct point* p) {
 }
 
 static void unmap_buffers(struct point* p) {
+  if (p->in_bytes == 0) return;
   munmap(p->in, p->in_bytes);
   munmap(p->out, p->out_bytes);
 }
@@ -238,7 +245,12 @@ int main(int argc, char** argv) {
   print_loaded();
   turns_join(together);
   for (int operation = 0; operation < OPERATIONS; ++operation) {
-    for (int kind = 0; operation_chosen[operation] && kind < BUFFERS; ++kind) {
+    if (!operation_chosen[operation]) continue;
+    if (operation == BARRIER) {
+      measure(operation, REUSED, 0, (int)repetitions, (int)turns);
+      continue;
+    }
+    for (int kind = 0; kind < BUFFERS; ++kind) {
       for (int i = 0; kind_chosen[kind] && i < count; ++i)
         measure(operation, (enum buffers)kind, (size_t)bytes[i], (int)repetitions, (int)turns);
     }

@@ -12,9 +12,10 @@
 //    "turns": {"ns": [140.2, ...]}}
 // measure is one of line (one way), half-round-trip (the usual ping-pong), persistent (the same by persistent
 // requests), fresh (one message that the sender has just written and the receiver reads), memcpy and stream (the time
-// for one message of many; has "window" too). Half round trips have "over_line", too: in each turn over the line of
-// that turn, the median; persistent ones "over_half_round_trip" likewise. These are the ratios to believe where a
-// virtual machine's cores are now near each other, now far. What arrives is compared with what was sent.
+// for one message of many; has "window" too), and barrier (one MPI_Barrier of many). Barriers and half round trips have
+// "over_line", too: in each turn over the line of that turn, the median; persistent ones "over_half_round_trip"
+// likewise. These are the ratios to believe where a virtual machine's cores are now near each other, now far. What
+// arrives is compared with what was sent.
 #define _GNU_SOURCE
 #include <stdbool.h>
 
@@ -26,7 +27,7 @@
 static const char usage[] =
     "usage: space [--measure LIST] [--sizes LIST] [--turns N] [--budget-ms N] [--window N]\n"
     "             [--together I/N:FILE]\n"
-    "  --measure    of line, memcpy, latency, persistent, fresh, stream (all)\n"
+    "  --measure    of line, memcpy, latency, persistent, fresh, stream, barrier (all but barrier)\n"
     "  --sizes      message sizes in bytes, with K and M (0,1,2,4 ... 4M); of streams and memcpy those above 0\n"
     "  --turns      how often each is measured (21)\n"
     "  --budget-ms  after so long no further turn begins, but for the first three (3000); not where jobs take turns\n"
@@ -43,8 +44,8 @@ enum {
 };
 
 // The names, in the order of `enum measure`.
-static const char* const measures[] = {"line", "memcpy", "latency", "persistent", "fresh", "stream"};
-enum measure { LINE, MEMCPY, LATENCY, PERSISTENT, FRESH, STREAM, MEASURES };
+static const char* const measures[] = {"line", "memcpy", "latency", "persistent", "fresh", "stream", "barrier"};
+enum measure { LINE, MEMCPY, LATENCY, PERSISTENT, FRESH, STREAM, BARRIER, MEASURES };
 
 struct settings {
   bool wanted[MEASURES];
@@ -81,7 +82,8 @@ static struct settings parse(int argc, char** argv) {
   for (int i = 0; i < count; ++i) {
     int m = 0;
     while (m < MEASURES && strcmp(names[i], measures[m]) != 0) ++m;
-    if (m == MEASURES) fail("--measure: '%s' is none of line, memcpy, latency, persistent, fresh, stream", names[i]);
+    if (m == MEASURES)
+      fail("--measure: '%s' is none of line, memcpy, latency, persistent, fresh, stream, barrier", names[i]);
     s.wanted[m] = true;
   }
   return s;
@@ -231,6 +233,16 @@ static double fresh_ns(long bytes) {
   return quantile(times, 2 * (int)trips, 0.5);
 }
 
+static double barrier_ns(void) {
+  enum { BARRIERS = 2000 };
+  double begin = 0;
+  for (int i = -BARRIERS / 4; i < BARRIERS; ++i) {
+    if (i == 0) begin = now_ns();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  return (now_ns() - begin) / BARRIERS;
+}
+
 static int window_of(long bytes, int most) {
   const long fitting = bytes > 0 ? WINDOW_BYTES / bytes : most;
   return fitting < 1 ? 1 : fitting < most ? (int)fitting : most;
@@ -312,6 +324,7 @@ static void run(const struct settings* s) {
         by_size[MEMCPY][i].values[t] = memcpy_ns(s->sizes[i]);
     }
     end_alone();
+    if (s->wanted[BARRIER]) by_size[BARRIER]->values[t] = barrier_ns();
     for (int i = 0; i < s->size_count; ++i) {
       const long bytes = s->sizes[i];
       if (s->wanted[LATENCY]) by_size[LATENCY][i].values[t] = half_round_trip_ns(bytes, t);
@@ -338,6 +351,8 @@ static void run(const struct settings* s) {
     if (s->wanted[STREAM] && bytes > 0)
       print_series("stream", bytes, window_of(bytes, s->window), &by_size[STREAM][i], NULL, turns);
   }
+  const struct floor barrier_by_line[] = {{s->wanted[LINE] ? "over_line" : NULL, line}, {0}};
+  if (s->wanted[BARRIER]) print_series("barrier", 0, 0, by_size[BARRIER], barrier_by_line, turns);
   if (s->wanted[LINE]) print_series("line", 64, 0, line, NULL, turns);
   free(line);
   for (int m = MEMCPY; m < MEASURES; ++m) free(by_size[m]);

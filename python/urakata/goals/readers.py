@@ -72,7 +72,7 @@ def _space(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     if measure == "stream":
         yield "million_per_second", point, 1e3 / record["ns"]
         yield "stream_us", point, record["ns"] / 1e3
-    elif measure in ("half-round-trip", "persistent"):
+    elif measure in ("half-round-trip", "persistent", "barrier"):
         yield "us", point, record["ns"] / 1e3
         if "over_line" in record:
             yield "over_line", point, record["over_line"]
