@@ -79,6 +79,10 @@ class ControlSegment {
   // Frees the segments of this rank that all have left. By any thread of the rank.
   static void reclaim();
 
+  // The communicator was revoked (MPIX_Comm_revoke): no rank begins an operation any more. By any rank.
+  void revoke() { revoked_.store(true, std::memory_order_release); }
+  bool revoked() const { return revoked_.load(std::memory_order_acquire); }
+
   std::uint32_t ranks() const { return ranks_; }
   ControlBlock& block(std::uint32_t rank) { return blocks_[rank]; }
 
@@ -93,6 +97,7 @@ class ControlSegment {
   std::atomic<std::uint32_t> users_;
   std::atomic<ControlSegment*>& left_;  // the list of the owner's segments that all have left
   ControlSegment* next_ = nullptr;      // in that list
+  std::atomic<bool> revoked_{false};
   const std::uint32_t ranks_;
   ControlBlock* blocks_ = nullptr;
 };

@@ -68,6 +68,10 @@ class Collectives {
   std::uint32_t rank() const { return rank_; }
   std::uint32_t ranks() const { return ranks_; }
 
+  // Of the communicator, for all its ranks. Operations that wait already are not interrupted.
+  void revoke() { segment_.revoke(); }
+  bool revoked() const { return segment_.revoked(); }
+
   Outcome barrier();
 
   // Reductions of `bytes` bytes of contiguous elements, each of kElement bytes at most. In place: `in` is `out`.

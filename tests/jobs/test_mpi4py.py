@@ -18,9 +18,9 @@ from jobs import FULL, Mpi, Outcome, cache, named, run_job
 from spaces import EXEC, SPACE, lives_in_a_space
 
 VERSION = "4.1.2"
-# The short run has collectives that do not block, communicators, requests and sessions, on Python's own arrays,
+# The short run has collectives that do not block, communicators, requests, sessions and ULFM, on Python's own arrays,
 # and two ranks: an MPI library that does not yield needs minutes where there are more ranks than cores.
-MODULES = ("cco_nb_vec", "cco_pr_vec", "comm", "request", "session")
+MODULES = ("cco_nb_vec", "cco_pr_vec", "comm", "request", "session", "ulfm")
 SECONDS = 1800  # the whole suite is slow where there are more ranks than cores
 SHORT = ["--no-numpy", *(word for name in MODULES for word in ("-i", rf"test_{name}\.py"))]
 

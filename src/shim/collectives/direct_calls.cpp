@@ -186,7 +186,7 @@ bool may_be_direct(const Call& call) {
 
 bool performed_directly(const Call& call, int* code) {
   Communicator* const comm = communicator(call.comm);
-  if (comm == nullptr || comm->direct_collectives() == nullptr) return false;
+  if (comm == nullptr || comm->direct_collectives() == nullptr || comm->direct_collectives()->revoked()) return false;
   observe::Observer* const observer = process_state.observer;
   Outcome outcome = Outcome::good;
   if (observer == nullptr && !have_devices() && performed_at_once(call, *comm->direct_collectives(), outcome)) {

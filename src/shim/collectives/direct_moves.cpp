@@ -99,6 +99,11 @@ void take(const Side& side, std::uint64_t index, const std::byte* from, std::uin
   }
 }
 
+// The same of what this rank sends to itself, as much as the block holds.
+void take_own(const Side& side, std::uint64_t index, Bytes own) {
+  take(side, index, own.data(), std::min<std::uint64_t>(own.size(), bytes_of(block_of(side, index))));
+}
+
 auto take_block(const Side& side, std::uint64_t index) {
   return [&side, index](std::uint32_t /*rank*/, const std::byte* from, std::uint64_t bytes) {
     take(side, index, from, bytes);
@@ -138,7 +143,7 @@ Outcome gather(const Reading& reading, direct::Collectives& direct) {
     const Bytes own = payload_of(reading.send, 0);
     return direct.move(&own, 0, 0, always({}), take_of_each(side));
   }
-  if (!reading.key.in_place) take(side, direct.rank(), payload_of(reading.send, 0).data(), reading.send.bytes);
+  if (!reading.key.in_place) take_own(side, direct.rank(), payload_of(reading.send, 0));
   return direct.move(nullptr, 0, direct.ranks(), whole_blocks(side), take_of_each(side));
 }
 
@@ -151,7 +156,7 @@ Outcome scatter(const Reading& reading, direct::Collectives& direct) {
   }
   const Bytes own = payload_of_all(reading.send, direct.ranks());
   const std::uint64_t bytes = bytes_of(block_of(reading.send, root));
-  if (!reading.key.in_place) take(reading.recv, 0, own.data() + root * bytes, bytes);
+  if (!reading.key.in_place) take_own(reading.recv, 0, own.subspan(root * bytes, bytes));
   return direct.move(&own, 0, 0, always({}), take_block(reading.recv, 0));
 }
 
@@ -162,26 +167,25 @@ Outcome scatterv(const Reading& reading, direct::Collectives& direct) {
     return direct.move_parts({}, root, root + 1, always({0, bytes, bytes}), take_block(reading.recv, 0));
   }
   const auto own = payload_parts(reading.send, direct.ranks());
-  if (!reading.key.in_place) take(reading.recv, 0, own[root].at, std::min(own[root].bytes, bytes));
+  if (!reading.key.in_place) take_own(reading.recv, 0, {own[root].at, own[root].bytes});
   return direct.move_parts(own, 0, 0, always({}), take_block(reading.recv, 0));
 }
 
 Outcome allgather(const Reading& reading, direct::Collectives& direct) {
   const Side& side = reading.recv;
   const Bytes own = reading.key.in_place ? payload_of(side, direct.rank()) : payload_of(reading.send, 0);
-  if (!reading.key.in_place) {
-    take(side, direct.rank(), own.data(), std::min(own.size(), bytes_of(block_of(side, direct.rank()))));
-  }
+  if (!reading.key.in_place) take_own(side, direct.rank(), own);
   return direct.move(&own, 0, direct.ranks(), whole_blocks(side), take_of_each(side));
 }
 
 Outcome alltoall(const Reading& reading, direct::Collectives& direct) {
   const Side& side = reading.recv;
-  const std::uint64_t bytes = bytes_of(block_of(side, 0));
+  const Side& from = reading.key.in_place ? side : reading.send;
+  const std::uint64_t bytes = bytes_of(block_of(from, 0));
   const bool aside =
       reading.key.in_place && !direct::Collectives::is_eager(side.bytes);  // it is overwritten while others read
-  const Bytes own = payload_of_all(reading.key.in_place ? side : reading.send, direct.ranks(), aside);
-  if (!reading.key.in_place) take(side, direct.rank(), own.data() + direct.rank() * bytes, bytes);
+  const Bytes own = payload_of_all(from, direct.ranks(), aside);
+  if (!reading.key.in_place) take_own(side, direct.rank(), own.subspan(direct.rank() * bytes, bytes));
   return direct.move(&own, 0, direct.ranks(), always({direct.rank() * bytes, bytes, own.size()}), take_of_each(side));
 }
 
@@ -190,7 +194,7 @@ Outcome alltoallv(const Reading& reading, direct::Collectives& direct) {
   const std::uint32_t rank = direct.rank();
   const bool in_place = reading.key.in_place;  // it is overwritten while others read
   const auto own = payload_parts(in_place ? side : reading.send, direct.ranks(), in_place);
-  if (!in_place) take(side, rank, own[rank].at, std::min(own[rank].bytes, bytes_of(block_of(side, rank))));
+  if (!in_place) take_own(side, rank, {own[rank].at, own[rank].bytes});
   return direct.move_parts(own, 0, direct.ranks(), whole_blocks(side), take_of_each(side));
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls that make communicators. The MPI library makes them; Urakata then notes each, with its contexts, endpoint
-// communicator and channel set (communicator_origin.hpp).
+// The calls that make communicators, and the one that revokes them. The MPI library performs them. Urakata then notes
+// each new communicator, with its contexts, endpoint communicator and channel set (communicator_origin.hpp).
+#include "shim/communicators/communicator.hpp"
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
 #include "shim/native/entries.hpp"
 #include "shim/process/profiled.hpp"
+#include "shim/process/space.hpp"
 
 namespace urakata::shim {
 namespace {
@@ -62,6 +64,17 @@ URAKATA_MAKER(Dist_graph_create_adjacent,
                const int* destinations, const int* out_weights, MPI_Info info, int reorder),
               comm, in_degree, sources, in_weights, out_degree, destinations, out_weights, info, reorder)
 URAKATA_MAKER_ALONE(Intercomm_merge, (MPI_Comm comm, int high), comm, high)
+
+// Of fault tolerance (ULFM). No standard header declares it.
+URAKATA_EXPORT int MPIX_Comm_revoke(MPI_Comm comm) {
+  need_native();
+  if (native.Comm_revoke == nullptr) return MPI_ERR_UNSUPPORTED_OPERATION;
+  const int code = native.Comm_revoke(comm);
+  Communicator* const known = code == MPI_SUCCESS && endpoint() != nullptr ? communicator(comm) : nullptr;
+  if (known != nullptr && known->direct_collectives() != nullptr) known->direct_collectives()->revoke();
+  return code;
+}
+int PMPIX_Comm_revoke(MPI_Comm comm) URAKATA_ALIAS(MPIX_Comm_revoke);
 
 URAKATA_EXPORT int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
   need_native();

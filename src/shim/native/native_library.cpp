@@ -91,6 +91,7 @@ void find_native() {
 #undef URAKATA_NEED
 #undef URAKATA_FIND
 #undef URAKATA_FIND_X
+  find(library, "PMPIX_Comm_revoke", native.Comm_revoke);
 #if defined(URAKATA_ABI_OPENMPI)
   // In the global scope first: a program that is not position-independent has its own copies of the MPI library's data.
 #define URAKATA_FIND_HANDLE(name)                   \

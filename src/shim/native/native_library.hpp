@@ -41,6 +41,8 @@ struct alignas(64) NativeLibrary {
   URAKATA_NATIVE_FUNCTIONS(URAKATA_MEMBER, URAKATA_MEMBER, URAKATA_MEMBER)
 #undef URAKATA_MEMBER
 
+  int (*Comm_revoke)(MPI_Comm comm) = nullptr;  // nullptr: the MPI library has no fault tolerance
+
   // Lets a function be called from within the MPI library's own waiting, so that our instances move while the program
   // is blocked in a call that we do not handle. Open MPI has it; nullptr elsewhere.
   int (*progress_register)(int (*callback)()) = nullptr;
