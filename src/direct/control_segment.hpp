@@ -29,10 +29,11 @@ struct alignas(2 * kLine) Slot {
   static constexpr std::uint64_t kInline = 112;  // bytes of the longest payload that is in the slot itself
 
   enum class Kind : std::uint32_t {
-    payload,  // the payload is in the slot
-    address,  // the slot holds an Addresses
-    parts,    // the same, and `in` is an array of Part, one for each rank
-    failed    // the rank takes no part in the operation
+    payload,       // the payload is in the slot
+    inline_parts,  // an array of Part, one for each rank, is in the slot, and the payload behind it
+    address,       // the slot holds an Addresses
+    parts,         // the same, and `in` is an array of Part
+    failed         // the rank takes no part in the operation
   };
   // What one rank gets of another rank's buffers.
   struct Part {

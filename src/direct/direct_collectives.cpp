@@ -28,6 +28,17 @@ void fold(const Payloads& payloads, std::uint64_t at, std::byte* out, std::uint6
   }
 }
 
+// Copies the table of parts, and the payload behind it.
+void copy_parts(std::span<const Slot::Part> parts, std::byte* to) {
+  std::byte* at = to + parts.size_bytes();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Slot::Part there{at, parts[i].bytes};
+    std::memcpy(to + i * sizeof there, &there, sizeof there);
+    if (there.bytes != 0) std::memcpy(at, parts[i].at, there.bytes);
+    at += there.bytes;
+  }
+}
+
 }  // namespace
 
 Collectives::Collectives(ControlSegment& segment, std::uint32_t rank, std::vector<p2p::Port*> ports,
@@ -37,11 +48,15 @@ Collectives::Collectives(ControlSegment& segment, std::uint32_t rank, std::vecto
 // What this rank may read of what another one has posted.
 Collectives::Payload Collectives::payload_of(const Slot& slot) const {
   if (slot.kind == Slot::Kind::payload || slot.kind == Slot::Kind::failed) return {slot.payload, slot.bytes};
-  Slot::Addresses addresses;
-  std::memcpy(&addresses, slot.payload, sizeof addresses);
-  if (slot.kind == Slot::Kind::address) return {addresses.in, addresses.bytes};
+  const std::byte* parts = slot.payload;
+  if (slot.kind != Slot::Kind::inline_parts) {
+    Slot::Addresses addresses;
+    std::memcpy(&addresses, slot.payload, sizeof addresses);
+    if (slot.kind == Slot::Kind::address) return {addresses.in, addresses.bytes};
+    parts = addresses.in;
+  }
   Part part;
-  std::memcpy(&part, addresses.in + rank_ * sizeof part, sizeof part);
+  std::memcpy(&part, parts + rank_ * sizeof part, sizeof part);
   return part;
 }
 
@@ -98,20 +113,20 @@ void Collectives::post(std::span<const std::byte> payload, std::byte* out) {
 bool Collectives::post_parts(std::span<const Part> parts) {
   make_room(ControlBlock::kSlots);
   Slot& slot = slot_of(rank_);
-  Slot::Addresses addresses{reinterpret_cast<const std::byte*>(parts.data()), nullptr, parts.size_bytes()};
   std::uint64_t bytes = parts.size_bytes();
   for (const Part& part : parts) bytes += part.bytes;
+  if (bytes <= Slot::kInline) {
+    slot.kind = Slot::Kind::inline_parts;
+    copy_parts(parts, slot.payload);
+    publish(slot);
+    return true;
+  }
+  Slot::Addresses addresses{reinterpret_cast<const std::byte*>(parts.data()), nullptr, parts.size_bytes()};
   const bool eager = is_eager(bytes);
   if (eager) {
     make_room(ControlBlock::kBounceBuffers);
     std::byte* const bounce = own().bounces[sequence_ % ControlBlock::kBounceBuffers];
-    std::byte* at = bounce + parts.size_bytes();
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const Part there{at, parts[i].bytes};
-      std::memcpy(bounce + i * sizeof there, &there, sizeof there);
-      if (there.bytes != 0) std::memcpy(at, parts[i].at, there.bytes);
-      at += there.bytes;
-    }
+    copy_parts(parts, bounce);
     addresses.in = bounce;
   }
   slot.kind = Slot::Kind::parts;

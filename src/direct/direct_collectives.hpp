@@ -7,8 +7,8 @@
 //   more                                     in the rank's own buffer: it waits until its readers are done
 // So short operations end without a second exchange of flags, and long ones move each byte once.
 //
-// A rank whose payload differs for each receiver posts a table of parts. A short one goes with its parts into a bounce
-// buffer.
+// A rank whose payload differs for each receiver posts a table of parts. A short payload goes with its table into the
+// slot or a bounce buffer.
 //
 // Reductions. Operands keep the order of the ranks, and are grouped from the right: x0 op (x1 op (x2 op ...)). The same
 // code computes each element once, or from equal operands on each rank, so all ranks get the same bits. Of a long
