@@ -122,7 +122,7 @@ def test_a_solver_that_overlaps_its_inner_rows(folder: Path, tmp_path: Path, nam
         outcome = job(mpi, ranks, [program, "--edge", str(edge)], way, variables)
         passes(outcome)
         assert f"jacobi: {edge} x {edge} cells on {ranks} ranks, 200 iterations: right" in outcome.output
-    (row,) = summarise(tmp_path / "4-30").rows
+    (row,) = (row for row in summarise(tmp_path / "4-30").rows if row.operation.startswith("halo"))
     by = "channels" if way == "space" else "persistent messages"
     assert (row.operation, row.algorithm, row.started, row.ranks) == ("halo of x", by, 800, 4)
 
