@@ -79,6 +79,7 @@ TARGETS = [
     "coll-space-geomean-2",
     "coll-space-worst",
     "allreduce-8b-space",
+    "coll-space-pages",
     "coll-space-geomean-4",
     "coll-space-mpich",
     "coll-space-allreduce-large",
