@@ -18,13 +18,19 @@ constexpr std::size_t kHead =
 
 ControlSegment* ControlSegment::make(std::uint32_t ranks) {
   reclaim();
-  void* const memory =
-      ::operator new (kHead + ranks * sizeof(ControlBlock), std::align_val_t{alignof(ControlBlock)}, std::nothrow);
+  static_assert(sizeof(ControlBlock) % alignof(OperationBlock) == 0);
+  const std::size_t targets = std::size_t{OperationBlock::kPostings} * ranks * sizeof(Target);  // of each rank
+  const std::size_t bytes = kHead + ranks * (sizeof(ControlBlock) + sizeof(OperationBlock) + targets);
+  void* const memory = ::operator new (bytes, std::align_val_t{alignof(ControlBlock)}, std::nothrow);
   if (memory == nullptr) return nullptr;
   auto* const segment = new (memory) ControlSegment(ranks, left_segments);
   segment->blocks_ = reinterpret_cast<ControlBlock*>(static_cast<std::byte*>(memory) + kHead);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank)
-    new (segment->blocks_ + rank) ControlBlock;  // touches no bounce buffer
+  segment->operations_ = reinterpret_cast<OperationBlock*>(segment->blocks_ + ranks);
+  segment->targets_ = reinterpret_cast<Target*>(segment->operations_ + ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {  // touches no bounce buffer
+    new (segment->blocks_ + rank) ControlBlock;
+    new (segment->operations_ + rank) OperationBlock;
+  }
   return segment;
 }
 
@@ -41,6 +47,7 @@ void ControlSegment::reclaim() {
   while (segment != nullptr) {
     ControlSegment* const next = segment->next_;
     std::destroy_n(segment->blocks_, segment->ranks_);
+    std::destroy_n(segment->operations_, segment->ranks_);
     segment->~ControlSegment();
     ::operator delete (segment, std::align_val_t{alignof(ControlBlock)});
     segment = next;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A control segment: the memory by which the ranks of one communicator, all in one space, perform blocking collectives
-// on each other's buffers. It has a control block for each rank. A rank writes only its own, and reads all.
+// A control segment: the memory by which the ranks of one communicator, all in one space, perform collectives on each
+// other's buffers. It has a control block for each rank, and an operation block for non-blocking collectives
+// (operation_block.hpp). A rank writes only its own control block, and reads all.
 //
-// The operations of a communicator have sequence numbers 1, 2, 3, ... in their common order. For operation q a rank
+// The blocking operations of a communicator have sequence numbers 1, 2, 3, ... in their common order. For operation q a rank
 // posts in slot q % kSlots of its block: a short payload itself, or where its payload lies. It may overwrite a slot, or
 // a bounce buffer, once every rank is done with the operation that had it before (ControlBlock::done).
 //
@@ -17,42 +18,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "p2p/slot.hpp"
+#include "direct/operation_block.hpp"
+#include "direct/slot.hpp"
 
 namespace urakata::direct {
-
-using p2p::kLine;
-inline constexpr std::uint32_t kMostRanks = 64;
-
-// Two cache lines that processors fetch together. A payload of 48 bytes touches the first only.
-struct alignas(2 * kLine) Slot {
-  static constexpr std::uint64_t kInline = 112;  // bytes of the longest payload that is in the slot itself
-
-  enum class Kind : std::uint32_t {
-    payload,       // the payload is in the slot
-    inline_parts,  // an array of Part, one for each rank, is in the slot, and the payload behind it
-    address,       // the slot holds an Addresses
-    parts,         // the same, and `in` is an array of Part
-    failed         // the rank takes no part in the operation
-  };
-  // What one rank gets of another rank's buffers.
-  struct Part {
-    const std::byte* at;
-    std::uint64_t bytes;
-  };
-  // Where a rank's payload lies, and its result. Both stay as they are until all ranks that read them are done.
-  struct Addresses {
-    const std::byte* in;
-    std::byte* out;
-    std::uint64_t bytes;
-  };
-
-  std::atomic<std::uint64_t> sequence{0};  // the operation's; release, after the other members
-  Kind kind = Kind::payload;
-  std::uint32_t bytes = 0;  // of a payload in the slot
-  std::byte payload[kInline] = {};
-};
-static_assert(sizeof(Slot) == 2 * kLine);
 
 struct ControlBlock {
   // A rank that only posts, as the root of broadcasts, waits for the others once in so many operations.
@@ -86,6 +55,11 @@ class ControlSegment {
 
   std::uint32_t ranks() const { return ranks_; }
   ControlBlock& block(std::uint32_t rank) { return blocks_[rank]; }
+  OperationBlock& operations(std::uint32_t rank) { return operations_[rank]; }
+  // Room for the targets of a rank's posting for this operation: one for each rank, not constructed.
+  Target* targets(std::uint32_t rank, std::uint64_t sequence) {
+    return targets_ + (rank * OperationBlock::kPostings + sequence % OperationBlock::kPostings) * ranks_;
+  }
 
   ControlSegment(const ControlSegment&) = delete;
   ControlSegment& operator=(const ControlSegment&) = delete;
@@ -101,6 +75,8 @@ class ControlSegment {
   std::atomic<bool> revoked_{false};
   const std::uint32_t ranks_;
   ControlBlock* blocks_ = nullptr;
+  OperationBlock* operations_ = nullptr;
+  Target* targets_ = nullptr;
 };
 
 }  // namespace urakata::direct

@@ -1,66 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "direct/direct_collectives.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "direct/folding.hpp"
 #include "p2p/prefetch.hpp"
 
 namespace urakata::direct {
 
-namespace {
-
-constexpr std::uint64_t kPiece = 8192;  // bytes of a result that are computed at a time, so that they stay in the cache
-
-// out = x0 op (x1 op (...)), `bytes` bytes from `at` on of each payload. `out` is no payload, or is that of the last
-// rank.
-template <class Payloads>
-void fold(const Payloads& payloads, std::uint64_t at, std::byte* out, std::uint64_t bytes,
-          const reduce::Reducer& reducer) {
-  if (bytes == 0) return;
-  const std::byte* const last = payloads.back().at + at;
-  if (last != out) std::memcpy(out, last, bytes);
-  for (std::size_t i = payloads.size() - 1; i != 0; --i) {
-    reducer.apply(reducer, payloads[i - 1].at + at, out, bytes / reducer.size);
-  }
-}
-
-// Copies the table of parts, and the payload behind it.
-void copy_parts(std::span<const Slot::Part> parts, std::byte* to) {
-  std::byte* at = to + parts.size_bytes();
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Slot::Part there{at, parts[i].bytes};
-    std::memcpy(to + i * sizeof there, &there, sizeof there);
-    if (there.bytes != 0) std::memcpy(at, parts[i].at, there.bytes);
-    at += there.bytes;
-  }
-}
-
-}  // namespace
-
 Collectives::Collectives(ControlSegment& segment, std::uint32_t rank, std::vector<p2p::Port*> ports,
                          const Waiting& waiting)
-    : segment_(segment), rank_(rank), ranks_(segment.ranks()), ports_(std::move(ports)), waiting_(waiting) {}
-
-// What this rank may read of what another one has posted.
-Collectives::Payload Collectives::payload_of(const Slot& slot) const {
-  if (slot.kind == Slot::Kind::payload || slot.kind == Slot::Kind::failed) return {slot.payload, slot.bytes};
-  const std::byte* parts = slot.payload;
-  if (slot.kind != Slot::Kind::inline_parts) {
-    Slot::Addresses addresses;
-    std::memcpy(&addresses, slot.payload, sizeof addresses);
-    if (slot.kind == Slot::Kind::address) return {addresses.in, addresses.bytes};
-    parts = addresses.in;
-  }
-  Part part;
-  std::memcpy(&part, parts + rank_ * sizeof part, sizeof part);
-  return part;
-}
-
-void Collectives::give_way() { sched_yield(); }
+    : share_(&segment),
+      segment_(segment),
+      rank_(rank),
+      ranks_(segment.ranks()),
+      ports_(std::move(ports)),
+      waiting_(waiting),
+      nonblocking_(segment, rank, ports_, waiting) {}
 
 // Waits until all ranks are done with the operation that was so many operations ago.
 void Collectives::make_room(std::uint64_t operations) {
@@ -146,7 +104,7 @@ Outcome Collectives::await_lower_payloads(std::uint64_t bytes, std::span<Payload
   Outcome outcome = Outcome::good;
   for (std::uint32_t i = 0; i < payloads.size(); ++i) {
     const Slot& slot = await_slot(i);
-    payloads[i] = payload_of(slot);
+    payloads[i] = payload_for(rank_, slot);
     if (slot.kind == Slot::Kind::failed) {
       outcome = Outcome::failed;
     } else if (payloads[i].bytes != bytes && outcome == Outcome::good) {
@@ -197,14 +155,6 @@ Outcome Collectives::barrier() {
   return outcome;
 }
 
-// The share of the elements that a rank computes: whole cache lines where elements divide them.
-Range Collectives::share(std::uint32_t rank, std::uint64_t bytes, std::uint64_t element) const {
-  const std::uint64_t unit = kLine % element == 0 ? kLine : element;
-  const std::uint64_t units = (bytes + unit - 1) / unit;
-  const std::uint64_t begin = std::min(bytes, units * rank / ranks_ * unit);
-  return {begin, std::min(bytes, units * (rank + 1) / ranks_ * unit) - begin};
-}
-
 // `inside`: the rank whose payload `out` is; kNowhere: none.
 void Collectives::compute_share(std::span<const Payload> payloads, std::byte* out, std::uint32_t inside,
                                 std::uint64_t begin, std::uint64_t end, const reduce::Reducer& reducer) {
@@ -230,7 +180,7 @@ Outcome Collectives::allreduce(const std::byte* in, std::byte* out, std::uint64_
     own().done.store(sequence_, std::memory_order_release);  // nobody waits for it soon
     return outcome;
   }
-  const Range mine = share(rank_, bytes, reducer.size);
+  const Range mine = share_of(rank_, ranks_, bytes, reducer.size);
   compute_share(payloads, out, in == out ? rank_ : kNowhere, mine.offset, mine.offset + mine.bytes, reducer);
   own().computed.store(sequence_, std::memory_order_release);
   wake();
@@ -238,9 +188,8 @@ Outcome Collectives::allreduce(const std::byte* in, std::byte* out, std::uint64_
     const std::uint32_t from = (rank_ + i) % ranks_;
     const ControlBlock& block = segment_.block(from);
     await([&] { return block.computed.load(std::memory_order_acquire) >= sequence_; });
-    Slot::Addresses addresses;
-    std::memcpy(&addresses, slot_of(from).payload, sizeof addresses);
-    const Range theirs = share(from, bytes, reducer.size);
+    const Slot::Addresses addresses = addresses_in(slot_of(from));
+    const Range theirs = share_of(from, ranks_, bytes, reducer.size);
     std::memcpy(out + theirs.offset, addresses.out + theirs.offset, theirs.bytes);
   }
   end_with_all();
@@ -264,9 +213,8 @@ Outcome Collectives::reduce(const std::byte* in, std::byte* out, std::uint64_t b
     end();
     return outcome;
   }
-  Slot::Addresses addresses;
-  std::memcpy(&addresses, slot_of(root).payload, sizeof addresses);
-  const Range mine = share(rank_, bytes, reducer.size);
+  const Slot::Addresses addresses = addresses_in(slot_of(root));
+  const Range mine = share_of(rank_, ranks_, bytes, reducer.size);
   compute_share(payloads, addresses.out, addresses.in == addresses.out ? root : kNowhere, mine.offset,
                 mine.offset + mine.bytes, reducer);
   end_with_all();
@@ -292,26 +240,6 @@ Outcome Collectives::reduce_scatter(const std::byte* in, std::byte* out, std::ui
   return outcome;
 }
 
-// This share of the elements of the results of all ranks.
-void Collectives::scan_share(std::span<const Payload> payloads, Range share, const reduce::Reducer& reducer,
-                             bool exclusive) {
-  alignas(kLine) std::byte room[2][kPiece];  // the reduction of the operands before the present one, and with it
-  const std::uint64_t piece = kPiece / reducer.size * reducer.size;
-  for (std::uint64_t at = share.offset; at < share.offset + share.bytes; at += piece) {
-    const std::uint64_t bytes = std::min(piece, share.offset + share.bytes - at);
-    std::byte* before = room[0];
-    std::byte* with = room[1];
-    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      std::memcpy(with, payloads[rank].at + at, bytes);
-      if (rank != 0) reducer.apply(reducer, before, with, bytes / reducer.size);
-      Slot::Addresses addresses;
-      std::memcpy(&addresses, slot_of(rank).payload, sizeof addresses);
-      if (!exclusive || rank != 0) std::memcpy(addresses.out + at, exclusive ? before : with, bytes);
-      std::swap(before, with);
-    }
-  }
-}
-
 Outcome Collectives::scan(const std::byte* in, std::byte* out, std::uint64_t bytes, const reduce::Reducer& reducer,
                           bool exclusive) {
   ++sequence_;
@@ -327,7 +255,10 @@ Outcome Collectives::scan(const std::byte* in, std::byte* out, std::uint64_t byt
   const std::span payloads = std::span(room).first(ranks_);
   const Outcome outcome = await_payloads(bytes, payloads);
   if (outcome == Outcome::good) {
-    scan_share(payloads, share(rank_, bytes, reducer.size), reducer, exclusive);
+    std::array<std::byte*, kMostRanks> results;
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) results[rank] = addresses_in(slot_of(rank)).out;
+    const Range mine = share_of(rank_, ranks_, bytes, reducer.size);
+    scan_range(payloads, std::span(results).first(ranks_), mine.offset, mine.bytes, reducer, exclusive);
     end_with_all();
   } else {
     end();

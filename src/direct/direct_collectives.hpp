@@ -21,47 +21,26 @@
 // Thread-safety: by one thread at a time.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "direct/control_segment.hpp"
+#include "direct/operations.hpp"
+#include "direct/waiting.hpp"
 #include "p2p/port.hpp"
 #include "reduce/reducer.hpp"
 
 namespace urakata::direct {
 
-enum class Outcome : std::uint8_t {
-  good,
-  truncated,  // another rank's payload has another length
-  failed      // another rank took no part
-};
-
-// How a rank waits for others.
-struct Waiting {
-  unsigned polls;   // before `until` is called
-  unsigned pauses;  // between two polls
-  bool yields;      // whether the rank gives its core to other threads between two polls
-  // Returns once `over(state)` has returned true. Makes all other progress of the rank meanwhile. The rank may sleep at
-  // its port, and is then woken for each step of another rank.
-  void (*until)(bool (*over)(const void* state), const void* state);
-};
-
-// A range of bytes of each posted payload, which should have `of` bytes in all.
-struct Range {
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t of = 0;
-};
-
 class Collectives {
  public:
   // Takes over one leave() of the segment. `ports`: of all ranks.
   Collectives(ControlSegment& segment, std::uint32_t rank, std::vector<p2p::Port*> ports, const Waiting& waiting);
-  ~Collectives() { segment_.leave(); }
+  ~Collectives() = default;
   Collectives(const Collectives&) = delete;
   Collectives& operator=(const Collectives&) = delete;
 
@@ -71,6 +50,9 @@ class Collectives {
   // Of the communicator, for all its ranks. Operations that wait already are not interrupted.
   void revoke() { segment_.revoke(); }
   bool revoked() const { return segment_.revoked(); }
+
+  // The non-blocking operations of the same communicator, which have an order of their own.
+  Operations& nonblocking() { return nonblocking_; }
 
   Outcome barrier();
 
@@ -114,22 +96,12 @@ class Collectives {
 
   ControlBlock& own() { return segment_.block(rank_); }
   Slot& slot_of(std::uint32_t rank) { return segment_.block(rank).slots[sequence_ % ControlBlock::kSlots]; }
-  Payload payload_of(const Slot& slot) const;
 
   template <class Over>
   void await(Over over) {
-    for (unsigned i = 0; i < waiting_.polls; ++i) {
-      if (over()) return;
-      if (waiting_.yields) {
-        give_way();
-      } else {
-        for (unsigned rests = waiting_.pauses; rests != 0; --rests) pause();
-      }
-    }
-    waiting_.until([](const void* state) { return (*static_cast<const Over*>(state))(); }, &over);
+    waiting_.await(over);
   }
 
-  static void give_way();
   void make_room(std::uint64_t operations);
   void post(std::span<const std::byte> payload, std::byte* out);
   bool post_parts(std::span<const Part> parts);
@@ -139,14 +111,16 @@ class Collectives {
   const Slot& await_slot(std::uint32_t rank);
   Outcome await_payloads(std::uint64_t bytes, std::span<Payload> payloads);
   Outcome await_lower_payloads(std::uint64_t bytes, std::span<Payload> payloads);
-  void scan_share(std::span<const Payload> payloads, Range share, const reduce::Reducer& reducer, bool exclusive);
   void end();
   void end_with_all();
   void wake();
   void compute_share(std::span<const Payload> payloads, std::byte* out, std::uint32_t inside, std::uint64_t begin,
                      std::uint64_t end, const reduce::Reducer& reducer);
-  Range share(std::uint32_t rank, std::uint64_t bytes, std::uint64_t element) const;
 
+  struct Leave {
+    void operator()(ControlSegment* segment) const { segment->leave(); }
+  };
+  const std::unique_ptr<ControlSegment, Leave> share_;  // the first member, so that the segment is left last
   ControlSegment& segment_;
   const std::uint32_t rank_;
   const std::uint32_t ranks_;
@@ -154,6 +128,7 @@ class Collectives {
   std::uint64_t safe_ = 0;      // all ranks are done with this operation and earlier ones
   const std::vector<p2p::Port*> ports_;
   const Waiting waiting_;
+  Operations nonblocking_;
 };
 
 template <class RangeOf, class Take>
@@ -162,16 +137,8 @@ Outcome Collectives::take_payloads(std::uint32_t first, std::uint32_t end, Range
   for (std::uint32_t i = 1; i < ranks_; ++i) {  // each rank begins at another one
     const std::uint32_t from = (rank_ + i) % ranks_;
     if (from < first || from >= end) continue;
-    const Slot& slot = await_slot(from);
-    const Payload payload = payload_of(slot);
-    const Range range = range_of(from);
-    if (slot.kind == Slot::Kind::failed) {
-      outcome = Outcome::failed;
-    } else if (payload.bytes > range.of) {
-      outcome = Outcome::truncated;
-    } else if (payload.bytes > range.offset) {
-      take(from, payload.at + range.offset, std::min(range.bytes, payload.bytes - range.offset));
-    }
+    const std::span<const std::byte> come = direct::range_of(await_slot(from), rank_, range_of(from), &outcome);
+    if (!come.empty()) take(from, come.data(), come.size());
   }
   return outcome;
 }

@@ -18,7 +18,7 @@ class Port {
   // Version of the shared memory's protocol. It must change with the meaning of any byte of Port, Slot, Request, Put,
   // the two endpoints of a pair, or anything they refer to (Elements, layout::Shape). Ranks of different builds share
   // nothing.
-  static constexpr std::uint64_t kProtocol = 0x7572612d7032700e;
+  static constexpr std::uint64_t kProtocol = 0x7572612d7032700f;
 
   Inbox inbox;  // filled by all ranks, emptied by the endpoint's
 

@@ -118,16 +118,9 @@ bool misplaced(const Call& call, const Reading& reading, const direct::Collectiv
   return (scatters ? call.send : call.recv).address == MPI_IN_PLACE;
 }
 
-// Whether direct::Collectives can perform what has been read. The same on all ranks, if no argument is erroneous.
-bool suits(const Call& call, const Reading& reading, const direct::Collectives& direct) {
-  if (misplaced(call, reading, direct)) return false;
-  return reading.element == nullptr ||
-         (reading.element->contiguous && reading.element->size <= direct::Collectives::kElement);
-}
-
 bool read(const Call& call, Communicator& comm, Reading& reading) {
   try {
-    return read_call(call, comm, reading) && suits(call, reading, *comm.direct_collectives());
+    return read_call(call, comm, reading) && suits_direct(call, reading, *comm.direct_collectives());
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -179,6 +172,12 @@ int perform_observed(observe::Observer& observer, const Call& call, Reading& rea
 }
 
 }  // namespace
+
+bool suits_direct(const Call& call, const Reading& reading, const direct::Collectives& direct) {
+  if (misplaced(call, reading, direct)) return false;
+  return reading.element == nullptr ||
+         (reading.element->contiguous && reading.element->size <= direct::Collectives::kElement);
+}
 
 bool may_be_direct(const Call& call) {
   return endpoint() != nullptr && call.operation != Operation::neighbor_alltoallv;

@@ -6,12 +6,17 @@
 
 #include <string_view>
 
+#include "direct/direct_collectives.hpp"
 #include "shim/collectives/call.hpp"
+#include "shim/collectives/call_reading.hpp"
 
 namespace urakata::shim {
 
 // The algorithm's name in reports.
 inline constexpr std::string_view kDirect = "shared memory";
+
+// Whether direct collectives can perform what has been read. The same on all ranks, if no argument is erroneous.
+bool suits_direct(const Call& call, const Reading& reading, const direct::Collectives& direct);
 
 // Whether performed_directly() may perform such a call on any communicator. Cheap.
 bool may_be_direct(const Call& call);

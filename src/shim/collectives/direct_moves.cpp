@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shim/collectives/call_side.hpp"
+#include "shim/collectives/direct_sides.hpp"
 #include "shim/requests/staging.hpp"
 
 namespace urakata::shim {
@@ -27,63 +28,13 @@ struct MoveScratch {
 };
 thread_local MoveScratch move_scratch;
 
-// Block `index` of a side, also where the first stands for all.
-Block block_of(const Side& side, std::uint64_t index) {
-  if (side.blocks.size() != 1) return side.blocks[index];
-  Block block = side.blocks.front();
-  block.displacement += static_cast<std::int64_t>(index * block.elements * block.type->size);
-  return block;
-}
-
-std::uint64_t bytes_of(const Block& block) { return block.elements * block.type->size; }
-
-const std::byte* address_of(const Side& side, const Block& block) {
-  return static_cast<const std::byte*>(side.address) + block.displacement;
-}
-
-void pack_block(const Side& side, const Block& block, std::byte* to) {
-  if (block.elements != 0) block.type->pack(address_of(side, block), 0, block.elements, to);
-}
-
-// The payload of this block, where it lies, or packed. May throw std::bad_alloc.
-Bytes payload_of(const Side& side, std::uint64_t index) {
-  const Block block = block_of(side, index);
-  if (!side.holes) return {address_of(side, block), bytes_of(block)};
-  move_scratch.packed.resize(bytes_of(block));
-  pack_block(side, block, move_scratch.packed.data());
-  return move_scratch.packed;
-}
-
-// The payload of so many blocks that lie one after another.
+// As of direct_sides.hpp, with the thread's scratch.
+Bytes payload_of(const Side& side, std::uint64_t index) { return payload_of(side, index, move_scratch.packed); }
 Bytes payload_of_all(const Side& side, std::uint32_t blocks, bool aside = false) {
-  if (!side.holes) {
-    const Bytes bytes(address_of(side, block_of(side, 0)), side.bytes);
-    if (!aside) return bytes;
-    move_scratch.packed.assign(bytes.begin(), bytes.end());
-    return move_scratch.packed;
-  }
-  move_scratch.packed.resize(side.bytes);
-  std::byte* at = move_scratch.packed.data();
-  for (std::uint32_t i = 0; i < blocks; ++i) {
-    pack_block(side, side.blocks[i], at);
-    at += bytes_of(side.blocks[i]);
-  }
-  return move_scratch.packed;
+  return payload_of_all(side, blocks, aside, move_scratch.packed);
 }
-
-// The payload of each block, where it lies, or packed.
 std::span<const direct::Collectives::Part> payload_parts(const Side& side, std::uint32_t blocks, bool aside = false) {
-  const bool packs = side.holes || aside;
-  if (packs) move_scratch.packed.resize(side.bytes);
-  move_scratch.parts.clear();
-  std::byte* to = move_scratch.packed.data();
-  for (std::uint32_t i = 0; i < blocks; ++i) {
-    const Block block = block_of(side, i);
-    move_scratch.parts.push_back({packs ? to : address_of(side, block), bytes_of(block)});
-    if (!packs) continue;
-    pack_block(side, block, to);
-    to += bytes_of(block);
-  }
+  payload_parts(side, blocks, aside, move_scratch.packed, move_scratch.parts);
   return move_scratch.parts;
 }
 
@@ -91,7 +42,7 @@ std::span<const direct::Collectives::Part> payload_parts(const Side& side, std::
 void take(const Side& side, std::uint64_t index, const std::byte* from, std::uint64_t bytes) {
   if (bytes == 0) return;
   const Block block = block_of(side, index);
-  std::byte* const to = writable(address_of(side, block));
+  std::byte* const to = writable(side.address) + block.displacement;
   if (!side.holes) {
     std::memcpy(to, from, bytes);
   } else {

@@ -19,6 +19,8 @@
 #include "shim/collectives/call_staging.hpp"
 #include "shim/collectives/channel_agreement.hpp"
 #include "shim/collectives/channel_exchange.hpp"
+#include "shim/collectives/direct_calls.hpp"
+#include "shim/collectives/direct_exchange.hpp"
 #include "shim/collectives/message_exchange.hpp"
 #include "shim/collectives/native_messages.hpp"
 #include "shim/collectives/prepare.hpp"
@@ -245,6 +247,7 @@ Request* bound_request(const Call& call, Reading& reading, Prepared& prepared, C
 bool started(const Call& call, MPI_Request* request_out, int* code) {
   const StartMeter meter;
   if (may_be_message_exchange(call) && exchanged(call, request_out, code)) return true;
+  if (may_be_direct(call) && started_directly(call, request_out, code)) return true;
   observe::Observer* const observer = process_state.observer;
   const std::uint64_t begin = observer != nullptr ? call_begin() : 0;
   Reading reading;

@@ -69,11 +69,13 @@ class Communicator final : public transport::Group {
   void want_kernel(bool wanted) { kernel_wanted_ = wanted; }
   engine::KernelPart* kernel_part() const { return kernel_part_.get(); }  // of a kernel part; nullptr of all others
   // Whether every operation that was started is finished, also in the kernel part.
-  bool quiet() const { return idle() && (chained_ == nullptr || chained_->idle()); }
+  bool quiet() const {
+    return idle() && (chained_ == nullptr || chained_->idle()) && (direct_ == nullptr || direct_->nonblocking().idle());
+  }
 
   tune::Medium medium() const;
 
-  // Blocking collectives on the ranks' own buffers; nullptr: there are none.
+  // Collectives on the ranks' own buffers; nullptr: there are none.
   direct::Collectives* direct_collectives() const { return direct_.get(); }
 
   // At which sites its ranks are; nullptr: all are at one site.

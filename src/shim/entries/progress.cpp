@@ -10,7 +10,9 @@
 #include "base/progress_thread.hpp"
 #include "base/step_pace.hpp"
 #include "base/threads.hpp"
+#include "direct/operations.hpp"
 #include "shim/collectives/channel_exchange.hpp"
+#include "shim/collectives/direct_exchange.hpp"
 #include "shim/completion/left_behind.hpp"
 #include "shim/messages/native_receive_calls.hpp"
 #include "shim/messages/wire_messages.hpp"
@@ -41,6 +43,8 @@ bool progress_messages() {
   check_link();
   moved = progress_mixed() || moved;
   moved = progress_exchanges() || moved;
+  moved = direct::Operations::progress_all(direct::Operations::Caller::program) || moved;
+  moved = destroy_left_direct() || moved;
   free_left_handles();
   return settle_left_behind() || moved;
 }
@@ -110,7 +114,7 @@ void Progress::poll_native() {
 }
 
 Wakeup Progress::wakeup() const {
-  if (near_exchanges_under_way()) return Wakeup::none;
+  if (near_exchanges_under_way() || direct::Operations::any_under_way()) return Wakeup::none;
   bool pending = exchanges_under_way();
   Wakeup weakest = Wakeup::descriptors;
   for (engine::Engine* engine : engines_.all()) {

@@ -14,6 +14,7 @@
 #include "device/staging_buffer.hpp"
 #include "observe/report.hpp"
 #include "p2p/fence.hpp"
+#include "shim/collectives/direct_progress.hpp"
 #include "shim/collectives/exchange_progress.hpp"
 #include "shim/lifecycle/process.hpp"
 #include "shim/messages/wire_messages.hpp"
@@ -79,6 +80,7 @@ void Process::write_report() {
   }
   note("messages between nodes", chosen, link_progress != nullptr ? link_progress->cpu_ns() : 0);
   note("exchanges between nodes", chosen, exchange_progress_cpu_ns());
+  note("collectives in the space", chosen, direct_progress_cpu_ns());
   note("messages and exchanges", unbound, periodic != nullptr ? periodic->cpu_ns() : 0);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -10,6 +10,8 @@
 #include "base/log.hpp"
 #include "base/waiting.hpp"
 #include "shim/collectives/channel_exchange.hpp"
+#include "shim/collectives/direct_exchange.hpp"
+#include "shim/collectives/direct_progress.hpp"
 #include "shim/collectives/exchange_progress.hpp"
 #include "shim/communicators/communicator_origin.hpp"
 #include "shim/communicators/endpoint_comms.hpp"
@@ -146,8 +148,10 @@ void enter_space(bool wanted, bool progress_thread) {
       made->progress_if_free();
       progress_mixed();
       progress_exchanges();
+      direct::Operations::progress_all(direct::Operations::Caller::progress_thread);
       const bool sending = link() != nullptr && link()->sending();
-      return made->open() || sending || mixed_queue->waiting() || exchanges_under_way();
+      return made->open() || sending || mixed_queue->waiting() || exchanges_under_way() ||
+             direct::Operations::any_under_way();
     });
   }
   if (membership) log::detail("%zu of %d ranks share this rank's space", ranks_in_space(), ranks);
@@ -158,11 +162,13 @@ void enter_space(bool wanted, bool progress_thread) {
 void stop_message_progress() {
   if (periodic != nullptr) periodic->stop();
   stop_exchange_progress();
+  stop_direct_progress();
   stop_link_progress();
 }
 
 void leave_space() {
   if (!ChannelExchange::any_in_job()) return;
+  finish_direct();
   if (link() != nullptr) link()->expect_ends();
   NativeSend::finish_detached();
   // Others may still need this rank's part in collectives, which no progress thread moves any more.
