@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking collectives between the ranks of a node. The buffers of each call are
+// Collectives between the ranks of a node. Their form is
+//   blocking
+//   nonblocking   start, and wait at once
+//   late          the same, but the last rank computes between start and wait, three times as long as start and wait
+//                 take without computation. The other ranks wait at once.
+//
+// The buffers of each call are
 //   reused    those of the call before
 //   written   the same, but each rank writes its input before the call, and reads the result after it, untimed
 //   fresh     pages that the rank has just been given, the input written, the result not yet touched
 //
 // Of each repetition the slowest rank counts. With reused buffers a repetition has so many calls that short ones can be
 // timed, otherwise as many that are timed one by one. Rank 0 prints the median over repetitions, one JSON object a line:
-//   {"operation": "allreduce", "buffers": "fresh", "bytes": 262144, "ranks": 2, "space": false, "us": 210.5, "turns": ...}
+//   {"operation": "allreduce", "form": "blocking", "buffers": "fresh", "bytes": 262144, "ranks": 2, "space": false,
+//    "us": 210.5, "turns": ...}
+// Of form late, us is the time from the start to the end of the slowest rank's wait, and wait_part the last rank's wait
+// as a part of the time without computation, measured just before.
 // The last result of each turn is checked.
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -17,8 +26,9 @@
 #include "turns.h"
 
 static const char usage[] =
-    "usage: collectives [--operations LIST] [--sizes LIST] [--buffers LIST] [--repetitions N] [--turns N]\n"
-    "                   [--together I/N:FILE]\n"
+    "usage: collectives [--form FORM] [--operations LIST] [--sizes LIST] [--buffers LIST] [--repetitions N]\n"
+    "                   [--turns N] [--together I/N:FILE]\n"
+    "  --form         blocking, nonblocking or late (blocking)\n"
     "  --operations   of bcast,reduce,allreduce,allgather,alltoall,gather,scatter,reduce_scatter_block (all),\n"
     "                 and barrier, which has no size and no buffers\n"
     "  --sizes        of a rank's block in bytes, with K and M (8,512,4K,64K,1M,4M); multiples of 4\n"
@@ -30,7 +40,11 @@ enum { LARGEST_SIZE = 64 << 20, MOST_REPETITIONS = 1000, MOST_CALLS = 100, CALLS
 static const char* const buffer_names[] = {"reused", "written", "fresh"};
 enum buffers { REUSED, WRITTEN, FRESH, BUFFERS };
 
+static const char* const form_names[] = {"blocking", "nonblocking", "late"};
+enum form { BLOCKING, NONBLOCKING, LATE, FORMS };
+
 static int rank, ranks;
+static enum form form;
 
 static float* map_pages(size_t bytes) {
   if (bytes == 0) return NULL;
@@ -51,8 +65,47 @@ static const operation_t operations[] = {{"bcast", false, false},     {"reduce",
                                          {"barrier", false, false}};
 enum { BCAST, REDUCE, ALLREDUCE, ALLGATHER, ALLTOALL, GATHER, SCATTER, REDUCE_SCATTER_BLOCK, BARRIER, OPERATIONS };
 
+static MPI_Request started(int operation, float* in, float* out, int count) {
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  MPI_Request request;
+  switch (operation) {
+    case BCAST:
+      MPI_Ibcast(rank == 0 ? in : out, count, MPI_FLOAT, 0, comm, &request);
+      break;
+    case REDUCE:
+      MPI_Ireduce(in, out, count, MPI_FLOAT, MPI_SUM, 0, comm, &request);
+      break;
+    case ALLREDUCE:
+      MPI_Iallreduce(in, out, count, MPI_FLOAT, MPI_SUM, comm, &request);
+      break;
+    case ALLGATHER:
+      MPI_Iallgather(in, count, MPI_FLOAT, out, count, MPI_FLOAT, comm, &request);
+      break;
+    case ALLTOALL:
+      MPI_Ialltoall(in, count, MPI_FLOAT, out, count, MPI_FLOAT, comm, &request);
+      break;
+    case GATHER:
+      MPI_Igather(in, count, MPI_FLOAT, out, count, MPI_FLOAT, 0, comm, &request);
+      break;
+    case SCATTER:
+      MPI_Iscatter(in, count, MPI_FLOAT, out, count, MPI_FLOAT, 0, comm, &request);
+      break;
+    case BARRIER:
+      MPI_Ibarrier(comm, &request);
+      break;
+    default:
+      MPI_Ireduce_scatter_block(in, out, count, MPI_FLOAT, MPI_SUM, comm, &request);
+  }
+  return request;
+}
+
 static void perform(int operation, float* in, float* out, int count) {
   const MPI_Comm comm = MPI_COMM_WORLD;
+  if (form != BLOCKING) {
+    MPI_Request request = started(operation, in, out, count);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return;
+  }
   switch (operation) {
     case BCAST:
       MPI_Bcast(rank == 0 ? in : out, count, MPI_FLOAT, 0, comm);
@@ -193,18 +246,71 @@ static double turn(int operation, enum buffers kind, size_t bytes, int repetitio
   return quantile(slowest, repetitions, 0.5);
 }
 
+static void print_point(int operation, enum buffers kind, size_t bytes) {
+  printf("{\"operation\": \"%s\", \"form\": \"%s\", \"buffers\": \"%s\", \"bytes\": %zu, \"ranks\": %d, \"space\": %s",
+         operations[operation].name, form_names[form], buffer_names[kind], bytes, ranks, in_space() ? "true" : "false");
+}
+
+static double median(const double* values, int count) {
+  double sorted[MOST_TURNS];
+  memcpy(sorted, values, (size_t)count * sizeof *sorted);
+  sort_samples(sorted, count);
+  return quantile(sorted, count, 0.5);
+}
+
 static void measure(int operation, enum buffers kind, size_t bytes, int repetitions, int turns) {
-  double us[MOST_TURNS], sorted[MOST_TURNS];
+  double us[MOST_TURNS];
   for (int t = 0; t < turns; ++t) {
     turns_next();
-    sorted[t] = us[t] = turn(operation, kind, bytes, repetitions);
+    us[t] = turn(operation, kind, bytes, repetitions);
   }
   if (rank != 0) return;
-  sort_samples(sorted, turns);
-  printf("{\"operation\": \"%s\", \"buffers\": \"%s\", \"bytes\": %zu, \"ranks\": %d, \"space\": %s, \"us\": %.4f",
-         operations[operation].name, buffer_names[kind], bytes, ranks, in_space() ? "true" : "false",
-         quantile(sorted, turns, 0.5));
+  print_point(operation, kind, bytes);
+  printf(", \"us\": %.4f", median(us, turns));
   print_turns(&(struct turn_values){"us", us}, 1, turns);
+}
+
+// One operation whose last rank computes for so long, in microseconds: from its start to the end of the slowest rank's
+// wait, at rank 0, and the last rank's wait.
+static void late_call(const struct point* p, double compute_us, double* whole_us, double* wait_us) {
+  double own[2] = {0, 0}, slowest[2] = {0, 0};
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin = now_ns();
+  MPI_Request request = started(p->operation, p->in, p->out, p->count);
+  const bool late = rank == ranks - 1;
+  while (late && now_ns() - begin < compute_us * 1e3) {
+  }
+  const double waits = now_ns();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  own[0] = (now_ns() - begin) / 1e3;
+  if (late) own[1] = (now_ns() - waits) / 1e3;
+  MPI_Reduce(own, slowest, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  *whole_us = slowest[0];
+  *wait_us = slowest[1];
+}
+
+static void measure_late(int operation, size_t bytes, int repetitions, int turns) {
+  double us[MOST_TURNS], part[MOST_TURNS];
+  struct point p = {.operation = operation, .kind = REUSED, .count = (int)(bytes / sizeof(float))};
+  p.in_bytes = operations[operation].in_blocks ? bytes * (size_t)ranks : bytes;
+  p.out_bytes = operations[operation].out_blocks ? bytes * (size_t)ranks : bytes;
+  map_buffers(&p);
+  for (int t = 0; t < turns; ++t) {
+    turns_next();
+    double pure_us = turn(operation, REUSED, bytes, repetitions), whole[MOST_REPETITIONS], wait[MOST_REPETITIONS];
+    MPI_Bcast(&pure_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < repetitions; ++i) late_call(&p, 3 * pure_us, &whole[i], &wait[i]);
+    check(operation, p.out, p.count);
+    sort_samples(whole, repetitions);
+    sort_samples(wait, repetitions);
+    us[t] = quantile(whole, repetitions, 0.5);
+    part[t] = quantile(wait, repetitions, 0.5) / (pure_us > 0 ? pure_us : 1);
+  }
+  unmap_buffers(&p);
+  if (rank != 0) return;
+  print_point(operation, REUSED, bytes);
+  printf(", \"us\": %.4f, \"wait_part\": %.4f", median(us, turns), median(part, turns));
+  print_turns((const struct turn_values[]){{"us", us}, {"wait_part", part}}, 2, turns);
 }
 
 // Marks the names of a comma-separated list. Others end the job.
@@ -222,15 +328,17 @@ static void parse_names(const char* option, char* list, int known, const char* c
 int main(int argc, char** argv) {
   static char all_sizes[] = "8,512,4K,64K,1M,4M", both[] = "reused,written";
   static char all[] = "bcast,reduce,allreduce,allgather,alltoall,gather,scatter,reduce_scatter_block";
+  char blocking[] = "blocking", *form_name = blocking;
   char *named = all, *sizes = all_sizes, *buffers = both, *together = NULL;
   long bytes[MAX_LIST], repetitions = 8, turns = 1;
   const char* operation_names[OPERATIONS];
-  bool operation_chosen[OPERATIONS] = {false}, kind_chosen[BUFFERS] = {false};
+  bool operation_chosen[OPERATIONS] = {false}, kind_chosen[BUFFERS] = {false}, form_chosen[FORMS] = {false};
   MPI_Init(&argc, &argv);
   const struct option options[] = {{"--operations", &named, NULL, 0}, {"--sizes", &sizes, NULL, 0},
                                    {"--buffers", &buffers, NULL, 0},  {"--repetitions", NULL, &repetitions, 1},
-                                   {"--turns", NULL, &turns, 1},      {"--together", &together, NULL, 0}};
-  parse_options(argc, argv, options, 6, usage);
+                                   {"--turns", NULL, &turns, 1},      {"--together", &together, NULL, 0},
+                                   {"--form", &form_name, NULL, 0}};
+  parse_options(argc, argv, options, 7, usage);
   parse_turns(turns);
   if (repetitions > MOST_REPETITIONS) fail("--repetitions: at most %d", MOST_REPETITIONS);
   const int count = parse_numbers("--sizes", sizes, 4, bytes);
@@ -240,6 +348,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < OPERATIONS; ++i) operation_names[i] = operations[i].name;
   parse_names("--operations", named, OPERATIONS, operation_names, operation_chosen);
   parse_names("--buffers", buffers, BUFFERS, buffer_names, kind_chosen);
+  parse_names("--form", form_name, FORMS, form_names, form_chosen);
+  while (!form_chosen[form]) ++form;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   print_loaded();
@@ -250,7 +360,9 @@ int main(int argc, char** argv) {
       measure(operation, REUSED, 0, (int)repetitions, (int)turns);
       continue;
     }
-    for (int kind = 0; kind < BUFFERS; ++kind) {
+    for (int i = 0; form == LATE && i < count; ++i)
+      measure_late(operation, (size_t)bytes[i], (int)repetitions, (int)turns);
+    for (int kind = 0; form != LATE && kind < BUFFERS; ++kind) {
       for (int i = 0; kind_chosen[kind] && i < count; ++i)
         measure(operation, (enum buffers)kind, (size_t)bytes[i], (int)repetitions, (int)turns);
     }
