@@ -18,16 +18,20 @@ struct Waiting {
   // its port, and is then woken for each step of another rank.
   void (*until)(bool (*over)(const void* state), const void* state);
 
+  // Between two polls.
+  void rest() const {
+    if (yields) {
+      sched_yield();
+    } else {
+      for (unsigned rests = pauses; rests != 0; --rests) pause();
+    }
+  }
   // Returns once `over` has returned true.
   template <class Over>
   void await(const Over& over) const {
     for (unsigned i = 0; i < polls; ++i) {
       if (over()) return;
-      if (yields) {
-        sched_yield();
-      } else {
-        for (unsigned rests = pauses; rests != 0; --rests) pause();
-      }
+      rest();
     }
     until([](const void* state) { return (*static_cast<const Over*>(state))(); }, &over);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shim/communicators/open_direct.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <new>
 #include <span>
@@ -22,7 +24,15 @@ namespace {
 constexpr unsigned kPolls = 400;
 constexpr unsigned kYields = 50;
 
+// Yields before a rank that may spin spins on: the rank that it waits for may be on the same core, where the kernel puts
+// both until it balances the load.
+constexpr unsigned kCoreYields = 10;
+
 void wait_for_ranks(bool (*over)(const void*), const void* state) {
+  for (unsigned i = 0; i < kCoreYields && !endpoint()->backoff_settings().oversubscribed; ++i) {
+    sched_yield();
+    if (over(state)) return;
+  }
   wait_until([&] { return over(state); });
 }
 
