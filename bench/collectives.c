@@ -2,8 +2,8 @@
 // Collectives between the ranks of a node. Their form is
 //   blocking
 //   nonblocking   start, and wait at once
-//   late          the same, but the last rank computes between start and wait, three times as long as start and wait
-//                 take without computation. The other ranks wait at once.
+//   late          the same, but the last rank computes between start and wait, by default three times as long as start
+//                 and wait take without computation. The other ranks wait at once.
 //
 // The buffers of each call are
 //   reused    those of the call before
@@ -29,6 +29,7 @@ static const char usage[] =
     "usage: collectives [--form FORM] [--operations LIST] [--sizes LIST] [--buffers LIST] [--repetitions N]\n"
     "                   [--turns N] [--together I/N:FILE]\n"
     "  --form         blocking, nonblocking or late (blocking)\n"
+    "  --compute-us   of the late rank (0: three times the time without computation)\n"
     "  --operations   of bcast,reduce,allreduce,allgather,alltoall,gather,scatter,reduce_scatter_block (all),\n"
     "                 and barrier, which has no size and no buffers\n"
     "  --sizes        of a rank's block in bytes, with K and M (8,512,4K,64K,1M,4M); multiples of 4\n"
@@ -45,6 +46,7 @@ enum form { BLOCKING, NONBLOCKING, LATE, FORMS };
 
 static int rank, ranks;
 static enum form form;
+static long late_us;
 
 static float* map_pages(size_t bytes) {
   if (bytes == 0) return NULL;
@@ -299,7 +301,8 @@ static void measure_late(int operation, size_t bytes, int repetitions, int turns
     turns_next();
     double pure_us = turn(operation, REUSED, bytes, repetitions), whole[MOST_REPETITIONS], wait[MOST_REPETITIONS];
     MPI_Bcast(&pure_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    for (int i = 0; i < repetitions; ++i) late_call(&p, 3 * pure_us, &whole[i], &wait[i]);
+    const double compute_us = late_us != 0 ? (double)late_us : 3 * pure_us;
+    for (int i = 0; i < repetitions; ++i) late_call(&p, compute_us, &whole[i], &wait[i]);
     check(operation, p.out, p.count);
     sort_samples(whole, repetitions);
     sort_samples(wait, repetitions);
@@ -337,8 +340,8 @@ int main(int argc, char** argv) {
   const struct option options[] = {{"--operations", &named, NULL, 0}, {"--sizes", &sizes, NULL, 0},
                                    {"--buffers", &buffers, NULL, 0},  {"--repetitions", NULL, &repetitions, 1},
                                    {"--turns", NULL, &turns, 1},      {"--together", &together, NULL, 0},
-                                   {"--form", &form_name, NULL, 0}};
-  parse_options(argc, argv, options, 7, usage);
+                                   {"--form", &form_name, NULL, 0},   {"--compute-us", NULL, &late_us, 0}};
+  parse_options(argc, argv, options, 8, usage);
   parse_turns(turns);
   if (repetitions > MOST_REPETITIONS) fail("--repetitions: at most %d", MOST_REPETITIONS);
   const int count = parse_numbers("--sizes", sizes, 4, bytes);

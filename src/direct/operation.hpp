@@ -54,10 +54,10 @@ class Operation {
   bool scattered = false;       // moves: the payloads do not go to `to` as they are, but to put()
   // Reductions of contiguous elements, each of Operations::kElement bytes at most.
   std::byte* out = nullptr;
-  Range result;                               // reduce_scatter: the range of the payload that this rank gets reduced
-  const reduce::Reducer* reducer = nullptr;   // callers_only: only the rank itself reduces
-  bool callers_only = false;                  // whether only threads of the program may make progress of it
-  std::vector<std::byte> packed;              // room for a payload that must be packed or copied aside
+  Range result;                              // reduce_scatter: the range of the payload that this rank gets reduced
+  const reduce::Reducer* reducer = nullptr;  // callers_only: only the rank itself reduces
+  bool callers_only = false;                 // whether only threads of the program may make progress of it
+  std::vector<std::byte> packed;             // room for a payload that must be packed or copied aside
 
  protected:
   // Puts the range that target `index` describes in its place. By the rank itself.
@@ -69,8 +69,8 @@ class Operation {
   Operation* next_ = nullptr;  // in the list of the communicator's operations
   std::uint64_t sequence_ = 0;
   bool posted_ = false;
-  bool divided_ = false;   // whether the work of all ranks is a reduction in items
-  bool computed_ = false;  // whether this rank's own work is done
+  bool divided_ = false;     // whether the work of all ranks is a reduction in items
+  bool computed_ = false;    // whether this rank's own work is done
   Ranks absent_ = kNobody;   // ranks that must post before this rank can go on
   Ranks pending_ = kNobody;  // moves that are not shared: ranks whose payload is to be taken
   Ranks unread_ = kNobody;   // ranks that may read this rank's payload, or whose work this rank waits for

@@ -38,7 +38,7 @@ struct alignas(kLine) Work {
   std::atomic<std::uint64_t> left{0};
   std::atomic<Outcome> outcome{Outcome::good};  // of items that were performed
   Kind kind = Kind::whole;
-  bool shared = false;  // whether other ranks may take items
+  bool shared = false;      // whether other ranks may take items
   std::uint32_t first = 0;  // moves: the rank of the first target
   std::uint32_t targets_count = 0;
   std::uint64_t items = 0;

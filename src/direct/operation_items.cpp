@@ -73,8 +73,8 @@ Outcome Operations::payloads_of(const Operation& operation, std::span<Slot::Part
     }
     const bool parts = slot.kind == Slot::Kind::parts || slot.kind == Slot::Kind::inline_parts;
     if (!parts) payloads[rank] = payload_for(rank_, slot);
-    const bool right = !parts && payloads[rank].bytes == operation.payload.size() &&
-                       (!by_address || slot.kind == Slot::Kind::address);
+    const bool right =
+        !parts && payloads[rank].bytes == operation.payload.size() && (!by_address || slot.kind == Slot::Kind::address);
     if (!right) outcome = std::max(outcome, Outcome::truncated);
   }
   return outcome;

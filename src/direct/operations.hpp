@@ -64,7 +64,7 @@ class Operations {
 
  private:
   using Ranks = Operation::Ranks;
-  static constexpr std::uint64_t kItem = 65536;    // bytes that an item moves
+  static constexpr std::uint64_t kItem = 65536;      // bytes that an item moves
   static constexpr std::uint64_t kLeastItem = 4096;  // bytes of a result
 
   Posting& posting(std::uint32_t rank, std::uint64_t sequence) {

@@ -64,7 +64,8 @@ std::vector<Step> steps_of(std::uint64_t seed, std::uint32_t ranks, std::uint64_
   std::mt19937_64 random(seed);
   std::vector<Step> steps;
   for (std::uint64_t i = 0; i < count; ++i) {
-    constexpr std::array<std::uint64_t, 5> kMost = {1, 12, 200, 2000, 40'000};  // in a slot, in a bounce buffer, in place
+    constexpr std::array<std::uint64_t, 5> kMost = {1, 12, 200, 2000,
+                                                    40'000};  // in a slot, in a bounce buffer, in place
     const std::uint64_t most = kMost[random() % kMost.size()];
     const bool moves = random() % 2 == 0;
     steps.push_back({moves ? Shape::moves : static_cast<Shape>(random() % static_cast<unsigned>(Shape::failure)),

@@ -68,8 +68,12 @@ def test_a_work_queue_is_a_point_by_workers_and_size() -> None:
 def test_collectives_are_points_by_buffers_and_come_from_their_side() -> None:
     space = Side("space", "openmpi", ("--space",))
     read = readers.READERS["collectives"]
-    record = {"operation": "bcast", "buffers": "fresh", "bytes": 1 << 20, "ranks": 2, "space": True, "us": 210.5}
+    record = {"operation": "bcast", "form": "blocking", "buffers": "fresh", "bytes": 1 << 20, "ranks": 2}
+    record |= {"space": True, "us": 210.5}
     assert list(read(job(space), record)) == [("us", ("node, 2 ranks", "bcast", "fresh", "1 MiB"), 210.5)]
+    late = ("node, 2 ranks", "ibcast", "fresh", "1 MiB")
+    record |= {"form": "late", "wait_part": 0.02}
+    assert list(read(job(space), record)) == [("us", late, 210.5), ("wait_part", late, 0.02)]
     with pytest.raises(MeasurementError):
         list(read(job(HOST), record))
 

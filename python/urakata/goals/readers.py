@@ -180,7 +180,11 @@ def _queue(job: Job, record: dict[str, Any]) -> Iterator[Value]:
 
 def _collectives(job: Job, record: dict[str, Any]) -> Iterator[Value]:
     _expect_space(job, record)
-    yield "us", (job.label, record["operation"], record["buffers"], size_text(record["bytes"])), record["us"]
+    operation = record["operation"] if record["form"] == "blocking" else f"i{record['operation']}"
+    point = (job.label, operation, record["buffers"], size_text(record["bytes"]))
+    for quantity in ("us", "wait_part"):
+        if quantity in record:
+            yield quantity, point, record[quantity]
 
 
 def _layout(job: Job, record: dict[str, Any]) -> Iterator[Value]:

@@ -93,7 +93,8 @@ constexpr std::array<Option, kRows> kTable = {{
     Option{
         "BLOCKING", OptionKind::choice, OptionLevel::advanced, Agreement::equal, "auto", "",
         "When Urakata handles other blocking collectives, which else are the MPI library's: always, never, or (auto) "
-        "where that is faster: those of communicators that span sites, and of those whose ranks share a space",
+        "where that is faster: those of communicators that span sites, and of those whose ranks share a space; never: "
+        "non-blocking ones in a space are schedules, too",
         kBlockingWishes},
     Option{"TRANSPORT", OptionKind::choice, OptionLevel::basic, Agreement::combined, "auto", "",
            "How collectives' messages travel between nodes: through the MPI library, over TCP connections of Urakata's "

@@ -91,7 +91,8 @@ void DirectExchange::describe_reduction(const Call& call, const Reading& reading
   }
   if (key.operation == Collective::reduce_scatter) {
     const auto own = reading.blocks.begin() + comm_.rank;
-    result = {std::reduce(reading.blocks.begin(), own), *own, std::reduce(reading.blocks.begin(), reading.blocks.end())};
+    result = {std::reduce(reading.blocks.begin(), own), *own,
+              std::reduce(reading.blocks.begin(), reading.blocks.end())};
   }
   root = key.root;
   out = writable(call.recv.address);
@@ -292,8 +293,7 @@ bool started_directly(const Call& call, MPI_Request* request_out, int* code) {
   request.exchange->begin();
   if (observer != nullptr) {
     request.observed.returned(call_end(), profiled);
-    request.call_site =
-        call_site(*observer, call, reading.key.bytes, "poll", kDirect, "the ranks share a space");
+    request.call_site = call_site(*observer, call, reading.key.bytes, "poll", kDirect, "the ranks share a space");
     request.observed.at(request.call_site);
   }
   *request_out = request.handle();

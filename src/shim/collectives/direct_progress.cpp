@@ -46,10 +46,9 @@ void expect_direct_progress(std::uint64_t bytes) {
   static std::once_flag once;
   std::call_once(once, [] {
     if (!job_setup().engine_choice().why_not(name(EngineKind::thread)).empty()) return;
-    direct_progress.store(
-        new PeriodicProgress("urakata/direct", "collectives in the space",
-                             MoveOperations{job_setup().placement().progress_thread}, sleep_at_port),
-        std::memory_order_release);
+    direct_progress.store(new PeriodicProgress("urakata/direct", "collectives in the space",
+                                               MoveOperations{job_setup().placement().progress_thread}, sleep_at_port),
+                          std::memory_order_release);
   });
   if (PeriodicProgress* const made = direct_progress.load(std::memory_order_acquire)) made->expect();
 }
