@@ -38,7 +38,9 @@ class Operation {
   Operation& operator=(const Operation&) = delete;
 
   bool finished() const { return finished_.load(std::memory_order_acquire); }
-  Outcome outcome() const { return outcome_; }  // of a finished operation
+  // Of a finished operation.
+  Outcome outcome() const { return outcome_; }
+  std::uint64_t sequence() const { return sequence_; }
 
   // The description.
   Shape shape = Shape::barrier;

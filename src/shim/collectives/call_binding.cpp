@@ -93,6 +93,7 @@ void retain_types(const Reading& reading, Request& request) {
   for (const Side* side : {&reading.send, &reading.recv}) {
     for (const Block& block : side->blocks) retain_type(request, block.type);
   }
+  if (reading.element != nullptr) retain_type(request, reading.element);
 }
 
 void bind_call(const Call& call, const Reading& reading, Request& request) {

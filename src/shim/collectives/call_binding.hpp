@@ -24,7 +24,7 @@ Received received_of(const Key& key, std::uint32_t rank);
 // user-defined operation that the instance needs. Throws std::bad_alloc.
 void bind_call(const Call& call, const Reading& reading, Request& request);
 
-// The request retains the datatypes of both sides.
+// The request retains the datatypes of both sides, or that of a reduction's elements.
 void retain_types(const Reading& reading, Request& request);
 
 }  // namespace urakata::shim

@@ -243,7 +243,6 @@ int make_exchange(const Call& call, Reading& reading, Communicator& comm, Reques
   comm.retain();
   return or_no_memory([&]() -> int {
     retain_types(reading, request);
-    if (reading.meaning.user != nullptr) retain_type(request, reading.element);
     Call staged = call;
     if (have_devices()) {
       if (const int code = stage_call(staged, reading, request); code != MPI_SUCCESS) return code;

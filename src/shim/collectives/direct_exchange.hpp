@@ -25,8 +25,11 @@ class DirectExchange final : public NeighbourExchange, public direct::Operation 
   bool done() const override { return finished(); }
   void wait() override;
   int error() const override;
+  std::uint64_t number() const override { return kNumbers + sequence(); }
 
  private:
+  static constexpr std::uint64_t kNumbers = std::uint64_t{1} << 48U;  // larger than those of schedules
+
   void describe_moves(const Reading& reading);
   void describe_reduction(const Call& call, const Reading& reading);
   void put(std::size_t index, std::span<const std::byte> range) override;

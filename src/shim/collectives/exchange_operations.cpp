@@ -36,8 +36,12 @@ bool ExchangeOperations::waits_at_endpoint(const Request& /*request*/) const { r
 
 RequestResult ExchangeOperations::finish(Request& request, MPI_Status* status, std::uint64_t begin) const {
   if (request.active && request.call_site != nullptr) {
-    // Exchanges have no number by which ranks could tell them.
-    request.observed.finished(begin, call_end(), profiled, {}, {request.communicator->world.front(), -1, 0, 0});
+    const Communicator& comm = *request.communicator;
+    const std::uint64_t number = request.exchange->number();
+    const bool known = number != 0 && comm.contexts.size() == comm.ranks;
+    request.observed.finished(
+        begin, call_end(), profiled, {},
+        {comm.world.front(), known ? comm.contexts.front() : -1, known ? number : 0, known ? comm.ranks : 0});
   }
   empty_status(status);
   return {request.active ? request.exchange->error() : MPI_SUCCESS};

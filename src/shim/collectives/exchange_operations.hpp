@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests of neighbourhood collectives that run without a schedule (neighbour_exchange.hpp).
+// Requests of collectives that run without a schedule (neighbour_exchange.hpp).
 #pragma once
 
 #include "shim/requests/request_operations.hpp"

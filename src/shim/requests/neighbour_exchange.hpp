@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The work behind a request of a neighbourhood collective that has no schedule: a persistent neighbourhood channel
-// (channel_exchange.hpp), or messages in the rank's space (message_exchange.hpp).
+// The work behind a request of a collective that has no schedule: a persistent neighbourhood channel
+// (channel_exchange.hpp), messages between neighbours in the rank's space (message_exchange.hpp), or another collective
+// in the rank's space (direct_exchange.hpp).
 //
 // Thread-safety: by any thread; an exchange belongs to one at a time.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -28,6 +30,9 @@ class NeighbourExchange {
   virtual void wait() = 0;
   // The result of a finished exchange: MPI_SUCCESS, or the code of an error that has not been reported yet.
   virtual int error() const = 0;
+  // A number that all ranks of the communicator have for it, and for no other operation there; 0: there is none. Valid
+  // once it is over.
+  virtual std::uint64_t number() const { return 0; }
   // The endpoint communicator of the exchange's messages; nullptr: it has none.
   virtual EndpointComm* endpoint_comm() const { return nullptr; }
 
