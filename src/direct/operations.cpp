@@ -175,14 +175,15 @@ bool Operations::post(Operation& operation) {
   return true;
 }
 
+// nullptr: another rank may still read the bounce buffer that the operation would get.
+std::byte* Operations::bounce_for(const Operation& operation) {
+  constexpr std::uint64_t kBounces = OperationBlock::kBounceBuffers;
+  if (operation.sequence_ > kBounces && !all_retired(operation.sequence_ - kBounces)) return nullptr;
+  return segment_.operations(rank_).bounces[operation.sequence_ % kBounces];
+}
+
 // Whether nobody has to wait for the payload's readers.
 bool Operations::post_payload(const Operation& operation, Slot& slot) {
-  const auto bounce = [&]() -> std::byte* {
-    const std::uint64_t sequence = operation.sequence_;
-    constexpr std::uint64_t kBounces = OperationBlock::kBounceBuffers;
-    if (sequence > kBounces && !all_retired(sequence - kBounces)) return nullptr;
-    return segment_.operations(rank_).bounces[sequence % kBounces];
-  };
   const auto post_address = [&](Slot::Kind kind, const void* in, std::uint64_t bytes) {
     slot.kind = kind;
     const Slot::Addresses addresses{static_cast<const std::byte*>(in), operation.out, bytes};
@@ -202,7 +203,7 @@ bool Operations::post_payload(const Operation& operation, Slot& slot) {
       copy_parts(parts, slot.payload);
       return true;
     }
-    std::byte* const to = is_short(bytes) ? bounce() : nullptr;
+    std::byte* const to = is_short(bytes) ? bounce_for(operation) : nullptr;
     if (to != nullptr) copy_parts(parts, to);
     post_address(Slot::Kind::parts, to != nullptr ? to : static_cast<const void*>(parts.data()), parts.size_bytes());
     return to != nullptr;
@@ -214,7 +215,7 @@ bool Operations::post_payload(const Operation& operation, Slot& slot) {
     if (!payload.empty()) std::memcpy(slot.payload, payload.data(), payload.size());
     return true;
   }
-  std::byte* const to = is_short(payload.size()) ? bounce() : nullptr;
+  std::byte* const to = is_short(payload.size()) ? bounce_for(operation) : nullptr;
   if (to != nullptr) std::memcpy(to, payload.data(), payload.size());
   post_address(Slot::Kind::address, to != nullptr ? to : payload.data(), payload.size());
   return to != nullptr;

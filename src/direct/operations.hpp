@@ -80,6 +80,7 @@ class Operations {
 
   bool all_retired(std::uint64_t sequence) URAKATA_REQUIRES(lock_);
   bool post(Operation& operation) URAKATA_REQUIRES(lock_);
+  std::byte* bounce_for(const Operation& operation) URAKATA_REQUIRES(lock_);
   bool post_payload(const Operation& operation, Slot& slot) URAKATA_REQUIRES(lock_);
   void plan(Operation& operation, bool posted_short) URAKATA_REQUIRES(lock_);
   bool plan_moves(Operation& operation, Work& work) URAKATA_REQUIRES(lock_);
